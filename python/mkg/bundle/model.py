@@ -1,0 +1,72 @@
+"""`cypher/model.toml`: the single list of labels, relationship types and properties."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from mkg.bundle.files import root
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A node label, who owns and writes it, and its properties by name."""
+
+    name: str
+    owner: str
+    writers: tuple[str, ...]
+    key: str
+    doc: str
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One pair of ends of a relationship type."""
+
+    start: str
+    end: str
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """All nouns."""
+
+    labels: dict[str, Label]
+    relationships: dict[str, tuple[Link, ...]]
+
+    @property
+    def properties(self) -> frozenset[str]:
+        """Every property name of any label or relationship."""
+        found = {name for label in self.labels.values() for name in label.properties}
+        for links in self.relationships.values():
+            found |= {name for link in links for name in link.properties}
+        return frozenset(found)
+
+
+@cache
+def load_model() -> Model:
+    """The shipped model."""
+    return read_model(root("cypher") / "model.toml")
+
+
+def read_model(path: Path) -> Model:
+    """Read a model file."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    labels = {
+        name: Label(
+            name,
+            entry["owner"],
+            tuple(entry["writers"]),
+            entry["key"],
+            entry["doc"],
+            dict(entry["properties"]),
+        )
+        for name, entry in data["labels"].items()
+    }
+    relationships = {
+        name: tuple(Link(end["from"], end["to"], dict(end.get("properties", {}))) for end in ends)
+        for name, ends in data["relationships"].items()
+    }
+    return Model(labels, relationships)

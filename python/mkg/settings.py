@@ -1,0 +1,400 @@
+"""All settings, from one place and in one order.
+
+Order: argument, environment, the user's file, a trusted folder's `.mkg.toml`, default (style 4.14).
+A process that an agent client started (`origin="client"`) does not take hosts, keys or paths of a
+store from its environment: a repository's own settings can reach that environment (D17).
+Only this module reads the environment; `hooks/launch.py` has its written exceptions.
+"""
+
+import hashlib
+import os
+import stat
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+
+from mkg.errors import ConfigError
+
+APP = "meta-knowledge-graph"
+MODULES = ("review", "query_errors", "diffbot_ingest", "prompt_versions", "enrichment")
+Origin = Literal["shell", "client"]
+
+# What a project's file may say without being trusted: nothing that names a host, a key, a command
+# or a path we act on.
+PROJECT_KEYS = frozenset({"name", "worktrees"})
+TRUSTED_KEYS = frozenset({"neo4j_uri", "neo4j_database"})
+# What a client's environment may not choose.
+_STORE_VARIABLES = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
+_WEAK_PASSWORDS = frozenset({"", "neo4j", "password"})
+
+
+class StoreSettings(BaseModel):
+    """Which database holds the memory; `uri=None` is the managed local server."""
+
+    model_config = ConfigDict(frozen=True)
+
+    uri: str | None = None
+    username: str = "neo4j"
+    password: SecretStr | None = None
+    database: str = "neo4j"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where state lives; everything below `home` but the cache and the user's file."""
+
+    home: Path
+    cache: Path
+    config_file: Path
+    store_dir: Path
+    spool_dir: Path
+    log_dir: Path
+    runtime_dir: Path
+    socket: Path
+    worker_lock: Path
+    pointer: Path
+    hmac_key: Path
+    trust: Path
+    projects: Path
+
+
+class Settings(BaseModel):
+    """Effective settings of one process, and where each value came from (`sources`)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    home: Path
+    cache: Path
+    config_dir: Path
+    runtime_dir: Path
+    store: StoreSettings = StoreSettings()
+    modules: tuple[str, ...] = ("review", "query_errors", "diffbot_ingest")
+    user_id: str | None = None
+    embedding_model: str = "minilm-l6-int8"
+    inject: bool = True
+    recall_limit: int = 5
+    worker_idle_s: int = 1800
+    log_level: str = "info"
+    java: str | None = None
+    heap: str | None = None
+    sources: dict[str, str] = {}
+
+    @property
+    def store_id(self) -> str:
+        """12 hex characters that name the effective store: sockets and spools are per store."""
+        uri = self.store.uri or f"managed:{self.home / 'stores' / 'default'}"
+        text = "\n".join((uri, self.store.username, self.store.database))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def paths(self) -> Paths:
+        """Every path of this home and store."""
+        return Paths(
+            home=self.home,
+            cache=self.cache,
+            config_file=self.config_dir / ".env",
+            store_dir=self.home / "stores" / "default",
+            spool_dir=self.home / "spool" / self.store_id,
+            log_dir=self.home / "logs",
+            runtime_dir=self.runtime_dir,
+            socket=self.runtime_dir / f"w-{self.store_id}.sock",
+            worker_lock=self.runtime_dir / f"w-{self.store_id}.lock",
+            pointer=self.home / "pointer",
+            hmac_key=self.home / "hmac.key",
+            trust=self.home / "trust.json",
+            projects=self.home / "projects.json",
+        )
+
+
+# setting field -> environment variable (also the key in the user's file)
+VARIABLES = {
+    "store.uri": "NEO4J_URI",
+    "store.username": "NEO4J_USERNAME",
+    "store.password": "NEO4J_PASSWORD",
+    "store.database": "NEO4J_DATABASE",
+    "modules": "MKG_MODULES",
+    "user_id": "MKG_USER_ID",
+    "embedding_model": "EMBEDDING_MODEL",
+    "inject": "MKG_INJECT",
+    "recall_limit": "MKG_RECALL_LIMIT",
+    "worker_idle_s": "MKG_WORKER_IDLE_S",
+    "log_level": "MKG_LOG_LEVEL",
+    "java": "MKG_JAVA",
+    "heap": "MKG_HEAP",
+}
+FOLDER_VARIABLES = {"home": "MKG_HOME", "cache": "MKG_CACHE", "config_dir": "MKG_CONFIG_DIR"}
+_EXECUTABLE = frozenset({"MKG_JAVA"})
+
+
+def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Settings:
+    """Read the settings of this process.
+
+    Args:
+        origin: "client" when an agent client started the process.
+        folder: where the work happens; its `.mkg.toml` counts for stores only when trusted.
+
+    Raises:
+        ConfigError: a value is malformed, a file is readable by others, or two values clash.
+    """
+    env = dict(os.environ)
+    home = Path(env.get("MKG_HOME") or platformdirs.user_data_path(APP)).expanduser().absolute()
+    cache = Path(env.get("MKG_CACHE") or platformdirs.user_cache_path(APP)).expanduser().absolute()
+    config_dir = _config_dir(env)
+    sources: dict[str, str] = {
+        "home": "environment" if env.get("MKG_HOME") else "default",
+        "cache": "environment" if env.get("MKG_CACHE") else "default",
+        "config_dir": "environment" if env.get("MKG_CONFIG_DIR") else "default",
+    }
+    values: dict[str, str] = {}
+    layers = [("user file", _read_env_file(config_dir / ".env")), ("environment", env)]
+    trusted = _trusted_values(home, folder)
+    if trusted:
+        layers.insert(0, ("trusted project file", trusted))
+    for label, layer in layers:
+        for field, variable in VARIABLES.items():
+            blocked = origin == "client" and label == "environment"
+            if blocked and (variable in _STORE_VARIABLES or variable in _EXECUTABLE):
+                continue
+            if layer.get(variable):
+                values[field] = layer[variable]
+                sources[field] = label
+    return _build(home, cache, config_dir, runtime_dir_for(env, home), values, sources)
+
+
+def _build(
+    home: Path,
+    cache: Path,
+    config_dir: Path,
+    runtime_dir: Path,
+    values: dict[str, str],
+    sources: dict[str, str],
+) -> Settings:
+    store = {key.split(".")[1]: value for key, value in values.items() if key.startswith("store.")}
+    plain: dict[str, object] = {k: v for k, v in values.items() if not k.startswith("store.")}
+    if "modules" in plain:
+        plain["modules"] = _modules(str(plain["modules"]))
+    try:
+        settings = Settings.model_validate(
+            {
+                "home": home,
+                "cache": cache,
+                "config_dir": config_dir,
+                "runtime_dir": runtime_dir,
+                "store": StoreSettings.model_validate(store),
+                "sources": sources,
+                **plain,
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        variable = VARIABLES.get(name, name)
+        raise ConfigError(f"{variable} has a value that does not fit: {first['msg']}") from None
+    _check_store(settings.store)
+    return settings
+
+
+def _check_store(store: StoreSettings) -> None:
+    if store.uri is None:
+        return
+    scheme = store.uri.split("://")[0]
+    if scheme not in {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}:
+        raise ConfigError(f"NEO4J_URI must start with bolt:// or neo4j://, not with {scheme!r}")
+    secret = store.password.get_secret_value() if store.password else ""
+    if secret in _WEAK_PASSWORDS:
+        raise ConfigError(
+            "NEO4J_URI is set but NEO4J_PASSWORD is missing or a well-known default; "
+            "set a password of your own in the user file (see `mkg config`)"
+        )
+
+
+def _modules(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    unknown = [name for name in names if name not in MODULES]
+    if unknown:
+        raise ConfigError(
+            f"MKG_MODULES names unknown modules {unknown}; known are {', '.join(MODULES)}"
+        )
+    return names
+
+
+def _config_dir(env: dict[str, str]) -> Path:
+    if env.get("MKG_CONFIG_DIR"):
+        return Path(env["MKG_CONFIG_DIR"]).expanduser().absolute()
+    base = env.get("XDG_CONFIG_HOME") or "~/.config"
+    return (Path(base).expanduser() / APP).absolute()
+
+
+def _read_env_file(path: Path) -> dict[str, str]:
+    """KEY=VALUE lines of the user's file; refuses a file that others could read or plant."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read safely ({error.strerror})") from None
+    with os.fdopen(descriptor, encoding="utf-8", errors="replace") as handle:
+        info = os.fstat(handle.fileno())
+        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.getuid():
+            raise ConfigError(f"{path} must be a regular file of your own")
+        if info.st_mode & 0o077:
+            raise ConfigError(f"{path} may be read by others; run: chmod 600 '{path}'")
+        lines = handle.read().split("\n")
+    values: dict[str, str] = {}
+    for line in lines:
+        text = line.strip()
+        if not text or text.startswith("#") or "=" not in text:
+            continue
+        key, _, value = text.removeprefix("export ").partition("=")
+        value = value.strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        values[key.strip()] = value
+    return values
+
+
+def runtime_dir_for(env: dict[str, str], home: Path) -> Path:
+    """A 0700 folder with a short path: a socket path may not pass about 100 bytes."""
+    base = env.get("XDG_RUNTIME_DIR")
+    tag = hashlib.sha256(str(home).encode()).hexdigest()[:8]
+    if base and len(base) < 60 and Path(base).is_dir():
+        return Path(base) / f"mkg-{tag}"
+    inside = home / "run"
+    if len(str(inside).encode()) < 75:
+        return inside
+    return Path("/tmp") / f"mkg-{os.getuid()}-{tag}"
+
+
+def project_file(folder: Path) -> Path | None:
+    """The nearest `.mkg.toml` at or above `folder`, not beyond the user's home or the root."""
+    for candidate in (folder, *folder.parents):
+        path = candidate / ".mkg.toml"
+        if path.is_file() and not path.is_symlink():
+            return path
+        if candidate == Path.home():
+            return None
+    return None
+
+
+def read_project_file(path: Path) -> dict[str, object]:
+    """Values of a project's file.
+
+    Raises:
+        ConfigError: it is not TOML, or it names a key that only a trusted folder may name.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} is not readable TOML: {error}") from None
+    unknown = sorted(set(data) - PROJECT_KEYS - TRUSTED_KEYS)
+    if unknown:
+        raise ConfigError(f"{path} has unknown keys {unknown}; known are {sorted(PROJECT_KEYS)}")
+    return data
+
+
+def content_hash(path: Path) -> str:
+    """sha256 of a file's bytes."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _trusted_values(home: Path, folder: Path | None) -> dict[str, str]:
+    """Store settings of a folder the user has trusted; {} for every other folder."""
+    if folder is None:
+        return {}
+    path = project_file(folder)
+    if path is None or trusted_hash(home, path) != content_hash(path):
+        return {}
+    data = read_project_file(path)
+    names = {"neo4j_uri": "NEO4J_URI", "neo4j_database": "NEO4J_DATABASE"}
+    return {names[key]: str(data[key]) for key in names if key in data}
+
+
+def trusted_hash(home: Path, path: Path) -> str | None:
+    """The content hash under which the user trusted this file, or None."""
+    import json
+
+    try:
+        ledger = json.loads((home / "trust.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    entry = ledger.get(str(path.resolve())) if isinstance(ledger, dict) else None
+    return entry if isinstance(entry, str) else None
+
+
+def private_dir(path: Path) -> Path:
+    """Make a 0700 folder of our own; refuse one that belongs to somebody else.
+
+    Raises:
+        ConfigError: the folder exists and is another user's, or is a link.
+    """
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+        raise ConfigError(f"{path} is not a folder of your own; remove it or set MKG_HOME")
+    if info.st_mode & 0o077:
+        path.chmod(0o700)
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file atomically with mode 0600 from its first byte on."""
+    private_dir(path.parent)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+        handle.write(text)
+        handle.flush()
+        os.fsync(handle.fileno())
+    temporary.replace(path)
+
+
+def write_pointer(settings: Settings) -> Path:
+    """Leave the note by which `hooks/launch.py` finds interpreter, socket and spool."""
+    from mkg.bundle.files import root
+
+    paths = settings.paths
+    if not paths.hmac_key.exists():
+        write_private(paths.hmac_key, os.urandom(32).hex())
+    lines = {
+        "version": "1",
+        "python": sys.executable,
+        "root": str(root("hooks").parent),
+        "socket": str(paths.socket),
+        "spool": str(paths.spool_dir),
+        "hmac": str(paths.hmac_key),
+    }
+    text = "".join(f"{key}={value}\n" for key, value in lines.items())
+    try:
+        if paths.pointer.read_text(encoding="utf-8") == text:
+            return paths.pointer
+    except OSError:
+        pass
+    write_private(paths.pointer, text)
+    return paths.pointer
+
+
+def subprocess_env() -> dict[str, str]:
+    """The environment for a child of ours, as it is."""
+    return dict(os.environ)
+
+
+def git_env() -> dict[str, str]:
+    """The environment for `git`: nothing of a repository's may start a program."""
+    kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "XDG_CONFIG_HOME"}}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def client_folder() -> Path | None:
+    """The folder an agent client works in: its own variable, else the working directory."""
+    for text in (os.environ.get("CLAUDE_PROJECT_DIR"), os.environ.get("PWD")):
+        if text and Path(text).is_absolute() and Path(text).is_dir():
+            return Path(text)
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
