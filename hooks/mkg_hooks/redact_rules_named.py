@@ -1,0 +1,223 @@
+"""Rules for values behind a name like password or token, in code, data and prose."""
+
+from mkg_hooks.redact_rules import Rule
+
+_PASS = ("passw", "passphrase", "passcode", "_pass", "pwd", "kennwort", "contrase", "mot de passe")
+_SECRET = (
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "api key",
+    "accesskey",
+    "access_key",
+    "access-key",
+    "privatekey",
+    "private_key",
+    "private-key",
+    "encryption_key",
+    "encryptionkey",
+    "signing_key",
+    "signingkey",
+    "master_key",
+    "masterkey",
+    "auth_key",
+    "authkey",
+    "credential",
+    "_auth",
+    "sharedkey",
+    "shared_key",
+    "webhook_key",
+    "license_key",
+    "account_key",
+    "service_key",
+)
+_ENV = (
+    "_PASS=",
+    "_PWD=",
+    "_SECRET=",
+    "PASSWORD=",
+    "PASSWD=",
+    "_PASSPHRASE=",
+    "_PASS: ",
+    "PASSWORD: ",
+    "_SECRET: ",
+)
+_ENV_KEY = (
+    "_KEY=",
+    "_TOKEN=",
+    "_PAT=",
+    "_AUTH=",
+    "_CREDENTIALS=",
+    "_DSN=",
+    "_SALT=",
+    "_KEY: ",
+    "_TOKEN: ",
+)
+_PASS_KEY, _SECRET_KEY = "|".join(_PASS), "|".join(_SECRET)
+# The rest of a name, then what stands between name and value in code, JSON, YAML, XML and queries.
+_NAME = (
+    r"""[A-Za-z0-9_\-.]{0,40}+\\{0,3}["'`]?\]?\)?(?:\s{0,2}:\s{0,2}(?:Optional\[)?(?:str"""
+    r"""|string|String|&str)\]?(?=\s{0,3}=))?"""
+)
+_OPERATOR = (
+    r"""\s{0,8}(?:=>|:=|[=!]={1,2}|=|:|,(?=\s{0,3}\\{0,3}["'])|\((?=\s{0,3}["'])"""
+    r"""|>(?=[^<>\s]{4,200}</))\s{0,8}"""
+)
+_QUOTED = (
+    r"""[bBrRuUfF]{0,2}(?:"(?P<s>(?:[^"\\\n]|\\.){1,512})"|'(?P<s2>(?:[^'\\\n]|\\.){1,512})'"""
+    r"""|`(?P<s3>[^`\n]{1,512})`|\\{1,7}["'](?P<s4>[^"'\\\n]{1,512})\\{1,7}["'])"""
+)
+_BARE = r"""(?P<s>[^\s"'`<>,;(){}\[\]\\|&]{6,512}+)(?![(\[{])"""
+_PROSE_VALUE = r"""[\"'`(]{0,2}(?P<s>[^\s"'`<>]{6,256})"""
+_IS = (
+    r"\s(?:is|was|are|=|ist|war|lautet|es|est|equals|to|should be|will be)"
+    r"(?:\s(?:now|still|just|simply|set to|changed to|reset to|jetzt))?\s"
+)
+
+NAMED: tuple[Rule, ...] = (
+    Rule(
+        "password",
+        _PASS,
+        rf"(?P<k>(?:{_PASS_KEY}){_NAME})(?P<op>{_OPERATOR}){_QUOTED}",
+        good=(
+            'password = "{AN12}"',
+            '{"password": "{AN10}!x"}',
+            "os.environ[\"DB_PASSWORD\"] = '{AN14}'",
+            '{\\"passwd\\": \\"{AN12}\\"}',
+            'setPassword("{AN6}#{AN6}")',
+            "const dbPassword: string = '{AN12}'",
+        ),
+        bad=(
+            'password = "your-password"',
+            'password: "string"',
+            'label = {"password": "Enter your password"}',
+            'password="${DB_PASSWORD}"',
+        ),
+        fold=True,
+        judge="quoted",
+    ),
+    Rule(
+        "password",
+        _PASS,
+        rf"(?P<k>(?:{_PASS_KEY}){_NAME})(?P<op>{_OPERATOR}){_BARE}",
+        good=(
+            "password: hunter{D2}{L2}",
+            "Server=db;User Id=sa;Password={AN8}!{AN3};",
+            "pwd={AN12}",
+            "<password>{AN12}</password>",
+        ),
+        bad=(
+            "password = getpass.getpass()",
+            "password: Optional",
+            "password=self.password",
+            "pwd=/home/someone/project",
+            "password: sha256",
+        ),
+        fold=True,
+        judge="bare",
+    ),
+    Rule(
+        "password",
+        ("passw", "passphrase", "passcode", "pwd", "kennwort", "contrase", "mot de passe"),
+        rf"(?:passwor[dt]|passwd|passphrase|passcode|pwd|kennwort|contrase[n\u00f1]a"
+        rf"|mot de passe)s?(?:[^.\n=:]{{0,60}}?{_IS}"
+        rf"|\s{{0,3}}[:=\-]{{1,2}}\s{{1,3}}){_PROSE_VALUE}",
+        good=(
+            "the staging password is {AN6}-{AN6}!",
+            "password for the db is {AN10}",
+            "Passwort ist {AN12}",
+            "the wifi password was changed to `{AN9}!`",
+        ),
+        bad=(
+            "the password is wrong",
+            "password is required for login",
+            "the password is sha256-hashed",
+            "password is stored in 1password",
+        ),
+        fold=True,
+        judge="prose",
+    ),
+    Rule(
+        "secret",
+        _SECRET,
+        rf"(?P<k>(?:{_SECRET_KEY}){_NAME})(?P<op>{_OPERATOR}){_QUOTED}",
+        good=(
+            'api_key = "{AN32}"',
+            '{"access_token": "{U40}"}',
+            "clientSecret: '{AN24}'",
+            "token: `{HEX40}`",
+        ),
+        bad=(
+            'api_key = "your-api-key-here"',
+            'token = "some_identifier_name"',
+            'secret: "my-secret-name"',
+            "tokens = ['NAME', 'OP']",
+        ),
+        fold=True,
+        judge="secret",
+    ),
+    Rule(
+        "secret",
+        _SECRET,
+        rf"(?P<k>(?:{_SECRET_KEY}){_NAME})(?P<op>{_OPERATOR}){_BARE}",
+        good=(
+            "api_key: {AN32}",
+            "client_secret={AN40}",
+            "?access_token={U40}&x=1",
+            "<apiKey>{AN32}</apiKey>",
+        ),
+        bad=(
+            "token = next_token",
+            "secret: settings.secret",
+            "token=tokenize.TOKEN",
+            "api_key: ${API_KEY}",
+        ),
+        fold=True,
+        judge="secret",
+    ),
+    Rule(
+        "secret",
+        ("secret", "token", "api key", "apikey", "api_key", "api-key", "access key"),
+        rf"(?:secret|token|api[ _\-]?key|access key)s?(?:[^.\n=:]{{0,60}}?{_IS}"
+        rf"|\s{{0,3}}[:=\-]{{1,2}}\s{{1,3}}|\s){_PROSE_VALUE}",
+        good=("my token is {AN32}", "the api key for staging is {HEX40}", "use api key {AN32}"),
+        bad=("the token is expired", "a token is 512-dimensional", "secret is kept in vault-2"),
+        fold=True,
+        judge="secret",
+    ),
+    Rule(
+        "env-secret",
+        _ENV,
+        r"""[A-Z_]{4,13}(?:=|: )["']?(?P<s>[^\s"'`]{6,1024})""",
+        good=(
+            "DB_PASSWORD=opensesameopen",
+            "PGPASSWORD={AN8}x psql",
+            "APP_SECRET={HEX64}",
+            "ROOT_PASS: {AN10}",
+        ),
+        bad=(
+            "DB_PASSWORD=${DB_PASSWORD}",
+            "APP_SECRET=your-secret",
+            "APP_SECRET=",
+            "DB_PASSWORD=some.module.attr",
+        ),
+        judge="env",
+        dense=False,
+    ),
+    Rule(
+        "env-secret",
+        _ENV_KEY,
+        r"""[A-Z_]{4,13}(?:=|: )["']?(?P<s>[^\s"'`]{6,1024})""",
+        good=("export STRIPE_KEY={AN24}", "MY_TOKEN: {AN24}", "GH_PAT={AN32}"),
+        bad=(
+            "API_KEY=your-api-key",
+            "MAX_TOKEN=4096",
+            "CACHE_KEY=my_cache_key_name",
+            "_KEY=some.module.attr",
+        ),
+        judge="secret",
+        dense=False,
+    ),
+)
