@@ -1,0 +1,75 @@
+// @query   learnings.recall
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @param   owner_key   STRING NOT NULL
+// @param   terms       STRING NOT NULL     Lucene query with the owner's token, '' for none
+// @param   vector      LIST<FLOAT>         null for text only
+// @param   embedding_model  STRING NOT NULL
+// @param   session_id  STRING              who asks; null for no session
+// @param   excluded    LIST<STRING NOT NULL> NOT NULL  told moments ago, not yet written
+// @param   pool        INTEGER NOT NULL    taken from each index before anything is left out
+// @param   limit       INTEGER NOT NULL
+// @return  id          STRING NOT NULL
+// @return  short_id    STRING NOT NULL
+// @return  text        STRING NOT NULL
+// @return  status      STRING NOT NULL
+// @return  scope       STRING NOT NULL
+// @return  origin      STRING NOT NULL
+// @return  confidence  FLOAT NOT NULL
+// @return  task_pattern  STRING
+// @return  kind        STRING NOT NULL
+// @return  tool_key    STRING
+// @return  error_signature  STRING
+// @return  resolved    BOOLEAN
+// @return  created_at  ZONED DATETIME NOT NULL
+// @return  updated_at  ZONED DATETIME NOT NULL
+// @return  session_id  STRING
+// @return  score       FLOAT NOT NULL      fused rank plus the status bonus
+// @return  cosine      FLOAT               null when the vector side did not find it
+// @return  sources     LIST<STRING NOT NULL> NOT NULL
+// @locks   none
+// @index   project_learning_vector, project_learning_fulltext, session_id
+// @uses    db.index.fulltext.queryNodes
+// @allow   CartesianProduct  the left side is one row
+// @why     One statement for the prompt. What this session was told in this epoch, or said itself,
+//          is left out after the indexes answered, hence the over-fetch; it is looked up from the
+//          session's side, whose degree stays small. Names differ between the branches because the
+//          server fails on a name that a filtered SEARCH reuses.
+OPTIONAL MATCH (asking:Session {session_id: $session_id})
+WITH $excluded + COLLECT {
+  MATCH (told:Learning)-[i:INJECTED_IN|FROM_SESSION]->(asking)
+  WHERE i.epoch = asking.epoch
+  RETURN told.id
+} AS known
+CALL () {
+  MATCH (near:Learning)
+    SEARCH near IN (
+      VECTOR INDEX project_learning_vector
+      FOR $vector
+      WHERE near.owner_key = $owner_key AND near.injectable = true AND near.embedding_model = $embedding_model
+      LIMIT $pool
+    ) SCORE AS closeness
+  WITH near, closeness ORDER BY closeness DESC, near.id
+  WITH collect(near) AS nears, collect(closeness) AS scores
+  UNWIND range(0, size(nears) - 1) AS i
+  RETURN nears[i] AS hit, 1.0 / (60 + i + 1) AS part, 2.0 * scores[i] - 1.0 AS cosine, 'vector' AS source
+ UNION ALL
+  UNWIND CASE WHEN $terms = '' THEN [] ELSE [$terms] END AS lucene
+  CALL db.index.fulltext.queryNodes('project_learning_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
+  WITH node AS worded, bm25 WHERE worded.owner_key = $owner_key AND worded.injectable = true
+  WITH worded, bm25 ORDER BY bm25 DESC, worded.id
+  WITH collect(worded) AS wordeds
+  UNWIND range(0, size(wordeds) - 1) AS j
+  RETURN wordeds[j] AS hit, 1.0 / (60 + j + 1) AS part, null AS cosine, 'text' AS source
+}
+WITH known, hit, part, cosine, source
+WHERE NOT hit.id IN known
+WITH hit, sum(part) AS score, max(cosine) AS cosine, collect(source) AS sources
+ORDER BY score DESC, hit.id
+LIMIT $limit
+RETURN hit.id AS id, hit.short_id AS short_id, hit.text AS text, hit.status AS status, hit.scope AS scope,
+  hit.origin AS origin, hit.confidence AS confidence, hit.task_pattern AS task_pattern, hit.kind AS kind,
+  hit.tool_key AS tool_key, hit.error_signature AS error_signature, hit.resolved AS resolved,
+  hit.created_at AS created_at, hit.updated_at AS updated_at, hit.last_source_session_id AS session_id,
+  score, cosine, sources

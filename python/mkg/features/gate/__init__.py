@@ -1,0 +1,56 @@
+"""Decides what may be believed: screen, ceiling by origin, decisions on record."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mkg.bundle import Runner, cypher
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    learning_id: str
+    status: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalsRecorded:
+    recorded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    id: str
+    category: str
+    rule: str
+    reason: str
+    session_id: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    id: str
+    short_id: str
+    text: str
+    status: str
+    origin: str
+    reason: str | None
+    created_at: datetime
+
+
+@cypher("gate.settle")
+def settle(run: Runner, *, decisions: list[dict[str, Any]]) -> list[Settled]: ...
+
+
+@cypher("gate.refuse")
+def refuse(run: Runner, *, refusals: list[dict[str, Any]]) -> RefusalsRecorded: ...
+
+
+@cypher("gate.blocked_recently")
+def blocked_recently(run: Runner, *, project_id: str, limit: int) -> list[Blocked]: ...
+
+
+@cypher("gate.waiting")
+def waiting(run: Runner, *, owner_key: str, limit: int) -> list[Waiting]: ...

@@ -1,0 +1,132 @@
+"""Recall at the prompt, facts at the start, and the agent's own pull."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from mkg import lexical, log
+from mkg.bundle import Runner
+from mkg.embed import Embedder
+from mkg.errors import ModelError
+from mkg.features import learnings
+from mkg.features.learnings import inject, silence
+
+POOL = 60
+MAX_QUERY = 4_000
+STATUSES = ("approved", "candidate")
+_log = log.get(__name__)
+Channel = Literal["hybrid", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A prompt made ready for both indexes; `degraded` says why the vector side is missing."""
+
+    text: str
+    terms: list[str]
+    vector: list[float] | None
+    model: str | None
+    degraded: str | None
+
+    @property
+    def channel(self) -> Channel:
+        return "hybrid" if self.vector is not None else "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What bears on a prompt, and how it was searched."""
+
+    hits: tuple[learnings.Hit, ...]
+    channel: Channel
+    degraded: str | None
+    considered: int
+
+
+def prepare(text: str, embedder: Embedder | None) -> Query:
+    """Embed once and take the informative terms; a failed embedder leaves the text side alive."""
+    text = text[:MAX_QUERY]
+    terms = lexical.query_terms(text)
+    if not text.strip():
+        return Query(text, [], None, None, "empty query")
+    if embedder is None:
+        return Query(text, terms, None, None, "no embedder")
+    try:
+        vector = embedder.embed([text])[0]
+    except ModelError as error:
+        _log.degraded("recall.text_only", type(error).__name__)
+        return Query(text, terms, None, None, f"no embedding: {type(error).__name__}")
+    return Query(text, terms, vector, embedder.model, None)
+
+
+def at_prompt(
+    run: Runner,
+    query: Query,
+    *,
+    project_id: str,
+    session_id: str | None,
+    excluded: Sequence[str],
+    limit: int,
+) -> Recall:
+    """The approved learnings of a project that bear on a prompt; often none."""
+    owner = f"project:{project_id}"
+    hits = learnings.recall(
+        run,
+        owner_key=owner,
+        terms=lexical.lucene(query.terms, lexical.owner_token(owner)),
+        vector=query.vector,
+        embedding_model=query.model or "",
+        session_id=session_id,
+        excluded=list(excluded),
+        pool=POOL,
+        limit=limit * 4,
+    )
+    fitting = [hit for hit in hits if silence.bears(hit, query.text, query.model)]
+    return Recall(tuple(inject.capped(fitting, limit)), query.channel, query.degraded, len(hits))
+
+
+def user_facts(
+    run: Runner, *, user_id: str, session_id: str | None, excluded: Sequence[str], limit: int
+) -> list[learnings.Known]:
+    """The newest approved facts about a user, for the start of a session."""
+    return learnings.recent(
+        run,
+        owner_key=f"user:{user_id}",
+        statuses=["approved"],
+        injectable_only=True,
+        session_id=session_id,
+        excluded=list(excluded),
+        limit=limit,
+    )
+
+
+def pull(
+    run: Runner, query: Query, *, owner_key: str, statuses: Sequence[str], limit: int
+) -> list[learnings.Hit | learnings.Known]:
+    """What the agent asked for: by meaning and words, else by recency; counted as retrieved."""
+    found: list[learnings.Hit | learnings.Known] = []
+    if query.text.strip():
+        found += learnings.search(
+            run,
+            owner_key=owner_key,
+            terms=lexical.lucene(query.terms, lexical.owner_token(owner_key)),
+            vector=query.vector,
+            embedding_model=query.model or "",
+            statuses=list(statuses),
+            pool=max(POOL, limit * 2),
+            limit=limit,
+        )
+    if not found:
+        found += learnings.recent(
+            run,
+            owner_key=owner_key,
+            statuses=list(statuses),
+            injectable_only=False,
+            session_id=None,
+            excluded=[],
+            limit=limit,
+        )
+    if found:
+        learnings.serve(run, ids=[row.id for row in found], at=datetime.now(UTC).isoformat())
+    return found

