@@ -1,0 +1,152 @@
+"""The store and the settings as they are at the moment of a call.
+
+Nothing is opened before a tool needs it, a lost connection is forgotten, and the next call reads
+the settings and looks for the store again: a server that was started first recovers by itself.
+"""
+
+import contextlib
+import importlib
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from mkg import log, migrate
+from mkg.bundle import load_bundle
+from mkg.embed import LOCAL_MODEL, Embedder, WorkerEmbedder
+from mkg.errors import MkgError, SchemaBehind
+from mkg.features.timeline import person, project
+from mkg.features.tool import Call, Store
+from mkg.migrate.source import number_of
+from mkg.settings import Origin, Settings, client_folder, load_settings
+from mkg_hooks import wire
+
+RETRY_SECONDS = 2.0
+SETTLE_SECONDS = 1.0
+_log = log.get(__name__)
+
+
+class Closable(Store, Protocol):
+    """A runner that this module owns."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What a client says of itself and of the call it makes."""
+
+    name: str = ""
+    tool_use_id: str | None = None
+    session_id: str | None = None
+
+
+def _connect(settings: Settings) -> Closable:
+    from mkg import db
+
+    return db.connect(settings, caller="serve", retry_seconds=RETRY_SECONDS)
+
+
+def _settings(origin: Origin, folder: Path | None) -> Settings:
+    return load_settings(origin=origin, folder=folder)
+
+
+def prepare() -> None:
+    """Load the driver: it takes a second, and neither a tool list nor a first call waits for it."""
+    importlib.import_module("mkg.db")
+
+
+class Connection:
+    """One runner for all calls; thread-safe."""
+
+    def __init__(
+        self,
+        origin: Origin,
+        *,
+        connect: Callable[[Settings], Closable] = _connect,
+        settings: Callable[[Origin, Path | None], Settings] = _settings,
+    ):
+        self._origin: Origin = origin
+        self._connect = connect
+        self._load = settings
+        self._lock = threading.Lock()
+        self._open: tuple[Settings, Closable] | None = None
+
+    def call(self, client: Client) -> tuple[Call, bool]:
+        """What a tool may use now, and whether its connection was made for this very call.
+
+        Raises:
+            ConfigError: the settings cannot be used.
+            GraphUnavailable, LocalDbError: there is no store to be had.
+            SchemaBehind: the store is not migrated far enough.
+        """
+        with self._lock:
+            fresh = self._open is None
+            if self._open is None:
+                self._open = self._made()
+            settings, run = self._open
+        folder = client_folder()
+        return Call(
+            run=run,
+            embed=_embedder(settings),
+            user_id=person.resolve(settings, client.name).id,
+            here=lambda: project.resolve(settings, str(folder) if folder else None),
+            tool_use_id=client.tool_use_id,
+            session_id=client.session_id,
+            settle=lambda: _settle(settings),
+        ), fresh
+
+    def lost(self, run: Store | None = None) -> None:
+        """Forget the connection and the settings behind it, unless it is another than `run`."""
+        with self._lock:
+            opened = self._open
+            if opened is None or (run is not None and opened[1] is not run):
+                return
+            self._open = None
+        _log.info("serve.graph_lost")
+        with contextlib.suppress(MkgError, OSError):
+            opened[1].close()
+
+    def _made(self) -> tuple[Settings, Closable]:
+        settings = self._load(self._origin, client_folder())
+        log.to_file(settings.paths.log_dir, level=settings.log_level)
+        run = self._connect(settings)
+        try:
+            check_schema(run)
+        except MkgError:
+            with contextlib.suppress(MkgError, OSError):
+                run.close()
+            raise
+        _log.info("serve.graph_up")
+        return settings, run
+
+
+def check_schema(run: Store) -> None:
+    """Compare the newest applied migration with what the bundle needs.
+
+    Raises:
+        SchemaBehind: the store was never migrated, or not far enough.
+    """
+    needed = load_bundle().schema
+    newest = migrate.newest_applied(run)
+    have = number_of(newest) if newest else None
+    if have is None or have < (number_of(needed) or 0):
+        raise SchemaBehind(
+            f"the database stands at {newest or 'nothing'}, this version needs {needed}; "
+            "run: mkg migrate apply"
+        )
+
+
+def _embedder(settings: Settings) -> Embedder | None:
+    if settings.embedding_model != LOCAL_MODEL:
+        return None
+    return WorkerEmbedder(settings.paths.socket)
+
+
+def _settle(settings: Settings) -> None:
+    """Ask the worker to store what it holds; without a worker nothing is waited for."""
+    asked = json.dumps({"timeout": SETTLE_SECONDS}).encode()
+    with contextlib.suppress(OSError):
+        wire.ask(str(settings.paths.socket), "drain", asked, timeout=SETTLE_SECONDS + 0.5)
