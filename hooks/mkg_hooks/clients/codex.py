@@ -1,0 +1,29 @@
+"""Codex CLI: its payloads (version 0.171) and the form of its answers.
+
+It differs from Claude Code where it matters here: `turn_id` for `prompt_id`, a shell tool's answer
+is bare text, `transcript_path` may be null, a failed command is an ordinary PostToolUse, and any
+unknown key in an answer makes it drop the whole.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mkg_hooks.clients import claude, envelope
+
+if TYPE_CHECKING:
+    from mkg_hooks.payload import HookResult
+
+CONSUMED = claude.CONSUMED
+natural = claude.natural
+
+
+def normalise(event: str, payload: dict[str, Any], env: Mapping[str, str]) -> dict[str, object]:
+    """Return the event's fields, raw: intake cuts and redacts them."""
+    fields = claude.normalise(event, payload, {})
+    fields["entrypoint"] = None
+    return fields
+
+
+def render(event_name: str, result: "HookResult") -> bytes:
+    """Return the exact stdout for an answer."""
+    return envelope("codex", event_name, context=result.context, notice=result.notice)

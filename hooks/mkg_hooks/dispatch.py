@@ -1,0 +1,189 @@
+"""Routes an event to its features, lays their answers into one block, and applies what was spooled.
+
+Foreground: `answer`, one block within one budget. Background: `apply`, in the order of the spool;
+everything it does is idempotent, because after a crash the same records come again.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mkg import log
+from mkg.bundle.files import root
+from mkg.db import Neo4jRunner
+from mkg.errors import BundleError, GraphUnavailable
+from mkg.features import learnings, timeline
+from mkg.features.learnings import inject
+from mkg.features.learnings.inject import Section
+from mkg_hooks.deps import Deps
+from mkg_hooks.identity import identify
+from mkg_hooks.on import learnings as on_learnings
+from mkg_hooks.on import timeline as on_timeline
+from mkg_hooks.payload import HookEvent, HookResult
+
+_log = log.get(__name__)
+EPOCH_SOURCES = frozenset({"clear", "compact"})
+WARM_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One event's part of `hooks/routes.toml`."""
+
+    budget_ms: int
+    foreground: tuple[str, ...]
+    background: tuple[str, ...]
+    items: dict[str, int]
+
+
+Foreground = Callable[[HookEvent, Deps, int], list[Section]]
+Background = Callable[[dict[str, Any], Deps, Neo4jRunner], None]
+FOREGROUND: dict[str, Foreground] = {
+    "learnings": on_learnings.sections,
+    "timeline": on_timeline.sections,
+}
+BACKGROUND: dict[str, Background] = {
+    "learnings": on_learnings.after,
+    "timeline": on_timeline.after,
+}
+
+
+@cache
+def routes() -> dict[str, Route]:
+    """All routes.
+
+    Raises:
+        BundleError: `routes.toml` names a feature that has no handler.
+    """
+    data = tomllib.loads((root("hooks") / "routes.toml").read_text(encoding="utf-8"))
+    made: dict[str, Route] = {}
+    for event, values in data.items():
+        route = Route(
+            int(values["budget_ms"]),
+            tuple(values["foreground"]),
+            tuple(values["background"]),
+            dict(values.get("items", {})),
+        )
+        unknown = (set(route.foreground) - set(FOREGROUND)) | (
+            set(route.background) - set(BACKGROUND)
+        )
+        if unknown:
+            raise BundleError(f"hooks/routes.toml: {event} names unknown features {unknown}")
+        made[event] = route
+    return made
+
+
+def answer(event: HookEvent, deps: Deps) -> HookResult:
+    """What a client is told at once; empty for events that only are recorded.
+
+    Raises:
+        GraphUnavailable: the graph is out of reach, so the caller announces the degraded state.
+    """
+    route = routes().get(event.name)
+    if route is None or not route.foreground or not event.session_id or not deps.settings.inject:
+        return HookResult()
+    if event.agent_id:
+        # A subagent's prompt is the agent's own text, not the user's.
+        return HookResult()
+    state = deps.memory.of(event.session_id)
+    if event.name == "SessionStart" and event.source in EPOCH_SOURCES:
+        state.told.clear()
+        state.new_epoch = True
+    if deps.run is None:
+        raise GraphUnavailable("the graph is out of reach; run: mkg db up")
+    sections: list[Section] = []
+    for slug in route.foreground:
+        sections += FOREGROUND[slug](event, deps, route.items.get(slug, 5))
+    block = inject.render(sections)
+    if not block.text:
+        return HookResult()
+    if block.ids:
+        state.told.update(block.ids)
+        deps.spool(_delivery(event, block))
+    _log.info("injected", event_name=event.name, items=len(block.ids), left_out=block.left_out)
+    return HookResult(context=block.text)
+
+
+def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
+    """Bring spooled records into the graph, then do the background work they ask for.
+
+    Raises:
+        GraphUnavailable: nothing was lost; the caller keeps the records and tries again.
+    """
+    run = deps.run
+    if run is None:
+        raise GraphUnavailable("the graph is out of reach; run: mkg db up")
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        if record.get("kind") == "delivery":
+            rows = _flush(run, rows)
+            _deliver(run, record)
+            continue
+        if not record.get("session_id"):
+            continue
+        rows.append(_row(record, deps))
+        route = routes().get(str(record["name"]))
+        if route is not None and (route.background or record["name"] == "SessionStart"):
+            rows = _flush(run, rows)
+            for slug in route.background:
+                BACKGROUND[slug](record, deps, run)
+            if record["name"] == "SessionStart":
+                deps.memory.of(str(record["session_id"])).new_epoch = False
+    _flush(run, rows)
+
+
+def warm(deps: Deps) -> None:
+    """Run each hot statement several times: first plans after a start take seconds (NEO-137)."""
+    run = deps.run
+    if run is None:
+        return
+    vector = deps.embed.embed(["warm-up"])[0] if deps.embed else None
+    for _ in range(WARM_ROUNDS):
+        on_learnings.warm(run, vector, deps.embed.model if deps.embed else "")
+        on_timeline.warm(run)
+
+
+def _row(record: dict[str, Any], deps: Deps) -> dict[str, Any]:
+    who = identify(record, deps)
+    return timeline.event_row(
+        record,
+        project_id=who.project_id,
+        project_name=who.project_name,
+        user_id=who.user_id,
+        user_source=who.user_source,
+        origin=on_learnings.origin(record),
+    )
+
+
+def _flush(run: Neo4jRunner, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if rows:
+        timeline.append(run, events=rows)
+    return []
+
+
+def _delivery(event: HookEvent, block: inject.Block) -> dict[str, Any]:
+    return {
+        "v": 1,
+        "kind": "delivery",
+        "session_id": event.session_id,
+        "event_key": event.event_key,
+        "hook_event": event.name,
+        "ids": list(block.ids),
+        "block_sha": hashlib.sha256(block.text.encode("utf-8", "replace")).hexdigest(),
+        "at": event.received_at,
+    }
+
+
+def _deliver(run: Neo4jRunner, record: dict[str, Any]) -> None:
+    learnings.deliver(
+        run,
+        session_id=str(record["session_id"]),
+        event_key=str(record["event_key"]),
+        hook_event=str(record["hook_event"]),
+        ids=[str(i) for i in record["ids"]],
+        block_sha=str(record["block_sha"]),
+        at=str(record["at"]),
+    )

@@ -1,0 +1,1 @@
+"""What each feature does at each event."""

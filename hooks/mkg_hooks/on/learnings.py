@@ -1,0 +1,109 @@
+"""Learnings at hooks: facts at a start, what bears on a prompt, learning at a stop."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mkg import lexical
+from mkg.bundle import Runner
+from mkg.db import Neo4jRunner
+from mkg.features import learnings
+from mkg.features.learnings import inject, retrieval
+from mkg.features.learnings.extract import prompt_origin
+from mkg.features.learnings.inject import Section
+from mkg.features.learnings.write import Owner, learn
+from mkg_hooks.deps import Deps
+from mkg_hooks.identity import identify
+from mkg_hooks.payload import HookEvent, to_record
+
+
+def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
+    """Up to `most` learnings: about the user at a start, for the prompt otherwise."""
+    if deps.run is None or event.session_id is None:
+        return []
+    most = min(most, deps.settings.recall_limit)
+    who = identify(to_record(event), deps)
+    state = deps.memory.of(event.session_id)
+    # An epoch that the graph has not heard of yet must not be judged by what it knows of the old.
+    asking = None if state.new_epoch else event.session_id
+    now = deps.clock()
+    if event.name == "SessionStart":
+        facts = retrieval.user_facts(
+            deps.run,
+            user_id=who.user_id,
+            session_id=asking,
+            excluded=sorted(state.told),
+            limit=most,
+        )
+        return [_section("About the user", [inject.item(f, now) for f in facts], facts)]
+    if who.project_id is None or not event.prompt:
+        return []
+    query = retrieval.prepare(event.prompt, deps.embed)
+    found = retrieval.at_prompt(
+        deps.run,
+        query,
+        project_id=who.project_id,
+        session_id=asking,
+        excluded=sorted(state.told),
+        limit=most,
+    )
+    heading = "For this prompt"
+    if found.degraded:
+        heading += f" (searched by words only: {found.degraded})"
+    return [_section(heading, [inject.item(h, now) for h in found.hits], found.hits)]
+
+
+def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
+    """At a stop: read what is new in the session and learn from it."""
+    if record.get("agent_id"):
+        return
+    who = identify(record, deps)
+    learn(
+        run,
+        deps.embed,
+        session_id=str(record["session_id"]),
+        owner=Owner(who.project_id, who.user_id),
+    )
+
+
+def origin(record: Mapping[str, Any]) -> str | None:
+    """The origin of an event's own words, bound when it is stored (D10)."""
+    if record["name"] == "UserPromptSubmit":
+        if record.get("agent_id"):
+            return "assistant_tainted"
+        return prompt_origin(str(record.get("prompt") or ""), record.get("prompt_source"))
+    if record["name"] in {"PostToolUse", "PostToolUseFailure"}:
+        return "tool"
+    return None
+
+
+def warm(run: Runner, vector: list[float] | None, model: str) -> None:
+    """Let the server plan the statements of a prompt."""
+    nobody = "project:warm-up"
+    learnings.recall(
+        run,
+        owner_key=nobody,
+        terms=lexical.lucene(["warm-up"], lexical.owner_token(nobody)),
+        vector=vector,
+        embedding_model=model,
+        session_id="warm-up",
+        excluded=[],
+        pool=retrieval.POOL,
+        limit=5,
+    )
+    learnings.recent(
+        run,
+        owner_key=nobody,
+        statuses=["approved"],
+        injectable_only=True,
+        session_id="warm-up",
+        excluded=[],
+        limit=1,
+    )
+
+
+def _section(
+    heading: str,
+    items: list[dict[str, object]],
+    rows: list[learnings.Known] | tuple[learnings.Hit, ...],
+) -> Section:
+    return Section(heading, tuple(items), tuple(row.id for row in rows))

@@ -1,0 +1,63 @@
+"""The `mkg` command: one place that turns errors into a line and an exit code."""
+
+import sys
+import uuid
+
+import typer
+
+from mkg import __version__, log
+from mkg.cli import basics, db, demo, migrate, redact, screen, serve, worker
+from mkg.errors import MkgError
+
+app = typer.Typer(
+    name="mkg",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A memory for coding agents whose logic lives in a Neo4j graph.",
+)
+app.add_typer(db.app, name="db")
+app.add_typer(migrate.app, name="migrate")
+app.add_typer(worker.app, name="worker")
+app.command("serve")(serve.serve)
+app.command("demo")(demo.demo)
+app.command("why")(basics.why)
+app.command("check")(basics.check)
+app.command("config")(basics.config)
+app.command("trust")(basics.trust)
+app.command("redact")(redact.redact)
+app.command("screen")(screen.screen)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    basics.begin()
+
+
+def main() -> None:
+    """Run a command; what goes wrong is one line on stderr and the exit code of its kind."""
+    try:
+        app()
+    except MkgError as error:
+        typer.echo(f"mkg: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("mkg: stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:
+        mark = uuid.uuid4().hex[:8]
+        log.get(__name__).error("crash", mark=mark, kind=type(error).__name__)
+        typer.echo(f"mkg: internal error {type(error).__name__} ({mark}); see the log", err=True)
+        sys.exit(1)

@@ -1,0 +1,204 @@
+"""Small commands: why, check, config, trust."""
+
+import dataclasses
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mkg import log
+from mkg.errors import BundleError, ConfigError, MkgError, Refused
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def begin() -> None:
+    """What every command does first: log to the file, leave the pointer for the hooks.
+
+    The pointer names the store of the user's file, never one of this process's environment: it
+    outlives the process, and a client may have started it.
+    """
+    from mkg.settings import load_settings, write_pointer
+
+    try:
+        settings = load_settings(origin="client")
+    except ConfigError:
+        # The command itself reports it, if it needs settings at all.
+        return
+    log.to_file(settings.paths.log_dir, level=settings.log_level)
+    write_pointer(settings)
+
+
+def why(
+    id: Annotated[str, typer.Argument(help="The id of an injected line.")], as_json: Json = False
+) -> None:
+    """Show where a line comes from: the words, who said them, what let it pass, who was told."""
+    from mkg.db import connect
+    from mkg.features import learnings
+    from mkg.settings import load_settings
+
+    with connect(load_settings(), caller="why") as run:
+        found = learnings.why(run, id=id.strip())
+    if not found:
+        raise Refused(f"nothing is known by the id {id.strip()[:80]!r}; copy it from the line")
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(w) for w in found], default=_text, indent=2))
+        return
+    for row in found:
+        typer.echo(explain(row))
+
+
+def explain(row: object) -> str:
+    """One learning's story in plain lines; `row` is a `learnings.Why`."""
+    from mkg.features.learnings import Why
+
+    assert isinstance(row, Why)
+    lines = [
+        f"{row.short_id}  {visible(row.text)}",
+        f"  {row.status}, {row.scope} scope, origin {row.origin}, "
+        f"supported by {row.support_count} session(s)",
+    ]
+    for e in row.evidence:
+        lines.append(
+            f"  said in {e['client']} session {e['session_id']} at {e['at']} ({e['event']}):"
+        )
+        lines.append(f"    “{visible(e['quote'])}”")
+    lines += [
+        f"  decision {d['no']} by {d['by']}: {d['to']} ({d['rule']}: {d['reason']})"
+        for d in row.decisions
+    ]
+    lines += [
+        f"  told to session {d['session_id']} at {d['at']} ({d['hook_event']})"
+        for d in row.deliveries
+    ]
+    if not row.deliveries:
+        lines.append("  told to nobody yet")
+    return "\n".join(lines)
+
+
+def visible(text: str) -> str:
+    """A text for a terminal: what could move the cursor or hide something is shown as an escape."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def check(
+    offline_only: Annotated[
+        bool, typer.Option("--offline", help="Without a server: A1, A2, A5, A9.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check every shipped query against its contract."""
+    import mkg
+    from mkg.bundle import check as rules
+    from mkg.bundle import load_bundle
+    from mkg.db import connect
+    from mkg.settings import load_settings
+
+    bundle = load_bundle()
+    bind_all()
+    found = rules.offline(bundle, Path(mkg.__file__).parent)
+    if not offline_only:
+        with connect(load_settings(), caller="check") as run:
+            found += rules.online(bundle, run)
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(f) for f in found], indent=2))
+    else:
+        for finding in found:
+            typer.echo(str(finding))
+        where = "offline" if offline_only else "offline and on the server"
+        typer.echo(f"{len(bundle.queries)} queries checked {where}, {len(found)} finding(s)")
+    if found:
+        raise BundleError(f"{len(found)} rule(s) of the query contract are broken")
+
+
+def bind_all() -> None:
+    """Import every module that may bind a stub."""
+    import importlib
+    import pkgutil
+
+    import mkg
+
+    for module in pkgutil.walk_packages(mkg.__path__, "mkg."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def config(as_json: Json = False) -> None:
+    """Show every setting, its value and where the value comes from; secrets are masked."""
+    from mkg.settings import FOLDER_VARIABLES, VARIABLES, load_settings
+
+    settings = load_settings()
+    rows: list[tuple[str, str, str]] = []
+    for field, variable in {**FOLDER_VARIABLES, **VARIABLES}.items():
+        value: object = settings
+        for part in field.split("."):
+            value = getattr(value, part)
+        if field == "store.password":
+            shown = "set" if value is not None else "not set"
+        elif isinstance(value, tuple):
+            shown = ",".join(str(v) for v in value)
+        else:
+            shown = "" if value is None else str(value)
+        if field == "store.uri" and value is None:
+            shown = "(managed local server)"
+        rows.append((variable, shown, settings.sources.get(field, "default")))
+    if as_json:
+        typer.echo(
+            json.dumps(
+                [dict(zip(("name", "value", "source"), r, strict=True)) for r in rows], indent=2
+            )
+        )
+        return
+    width = max(len(name) for name, _, _ in rows)
+    for name, shown, source in rows:
+        typer.echo(f"{name:<{width}}  {shown}  [{source}]")
+
+
+def trust(
+    folder: Annotated[Path, typer.Argument(help="A folder with a .mkg.toml.")] = Path(),
+    remove: Annotated[bool, typer.Option("--remove", help="Take the trust back.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Let a folder's .mkg.toml choose the store, as it stands now; any edit ends the trust."""
+    from mkg.settings import (
+        TRUSTED_KEYS,
+        content_hash,
+        load_settings,
+        project_file,
+        read_project_file,
+        write_private,
+    )
+
+    settings = load_settings()
+    path = project_file(folder.resolve())
+    if path is None:
+        raise Refused(f"there is no .mkg.toml at or above {folder.resolve()}")
+    ledger = settings.paths.trust
+    try:
+        entries = json.loads(ledger.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        entries = {}
+    key = str(path.resolve())
+    if remove:
+        entries.pop(key, None)
+        write_private(ledger, json.dumps(entries, indent=1, sort_keys=True))
+        typer.echo(f"{path} is not trusted any more")
+        return
+    chosen = {k: v for k, v in read_project_file(path).items() if k in TRUSTED_KEYS}
+    for name, value in chosen.items():
+        typer.echo(f"  {name} = {value}")
+    if not chosen:
+        raise Refused(f"{path} names nothing that needs trust")
+    if not yes and not typer.confirm(f"Let {path} choose this store?"):
+        raise Refused("nothing was changed")
+    entries[key] = content_hash(path)
+    write_private(ledger, json.dumps(entries, indent=1, sort_keys=True))
+    typer.echo(f"{path} is trusted until it is edited")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise MkgError(f"cannot print a {type(value).__name__}")

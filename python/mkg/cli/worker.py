@@ -1,0 +1,149 @@
+"""`mkg worker`: the resident process that records events and answers hooks."""
+
+import json
+from functools import partial
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="The resident worker of the memory.", no_args_is_help=True)
+FromClient = Annotated[bool, typer.Option("--from-client", help="Started by an agent client.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _settings(from_client: bool = False) -> Any:
+    from mkg.settings import load_settings, write_pointer
+
+    settings = load_settings(origin="client" if from_client else "shell")
+    write_pointer(settings)
+    return settings
+
+
+def store_password(settings: Any) -> str:
+    """Return the password of the effective store, for the redactor."""
+    from mkg import localdb
+
+    if settings.store.password is not None:
+        return settings.store.password.get_secret_value()
+    managed = localdb.endpoint(settings) if settings.store.uri is None else None
+    return managed.password if managed is not None else ""
+
+
+@app.command()
+def run(from_client: FromClient = False) -> None:
+    """Be the worker in this process; ends quietly when there already is one."""
+    from mkg import db, embed, log
+    from mkg.worker import lifecycle
+    from mkg.worker.shape import Limits, Makers, Places
+    from mkg_hooks import dispatch
+    from mkg_hooks.deps import Deps
+    from mkg_hooks.spool import Spool
+
+    settings = _settings(from_client)
+    paths = settings.paths
+    log.to_file(paths.log_dir, level=settings.log_level)
+    places = Places(paths.socket, paths.worker_lock, paths.spool_dir, paths.hmac_key)
+    secrets: dict[str, str] = {}
+
+    def connect() -> Any:
+        made = db.connect(settings, caller="worker", retry_seconds=1.0)
+        # The store's own password is no variable of a hook's, but it may stand in a text.
+        secrets["NEO4J_PASSWORD"] = store_password(settings)
+        return made
+
+    makers = Makers(
+        connect=connect,
+        embedder=lambda: embed.load(settings),
+        deps=partial(Deps, settings=settings, spool=Spool(paths.spool_dir).append),
+        secrets=lambda: secrets,
+    )
+    logger = log.get("mkg.worker")
+    limits = Limits(idle=float(settings.worker_idle_s))
+    try:
+        lifecycle.run(places, makers, dispatch, log=logger, limits=limits)
+    except BaseException as error:
+        # Nobody reads the stderr of a detached process: the log is the only witness.
+        logger.error("worker.died", reason=type(error).__name__)
+        raise
+
+
+@app.command()
+def start(as_json: AsJson = False) -> None:
+    """Start the worker in the background and wait until it answers."""
+    from mkg.worker import client
+
+    paths = _settings().paths
+    if not client.start(paths.socket):
+        typer.echo(
+            f"the worker did not answer within 20 s; see {paths.log_dir / 'mkg.log'}", err=True
+        )
+        raise typer.Exit(3)
+    answer = client.ask(paths.socket, "ping") or {}
+    typer.echo(json.dumps(answer) if as_json else f"worker running (pid {answer.get('pid')})")
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show what the worker does and what waits."""
+    from mkg.worker import client
+    from mkg_hooks.spool import Spool
+
+    paths = _settings().paths
+    answer = client.ask(paths.socket, "status")
+    if answer is None:
+        spool = Spool(paths.spool_dir)
+        answer = {
+            "running": False,
+            "queue": spool.pending(),
+            "quarantined": spool.quarantined(),
+            "spool": spool.counters(),
+        }
+    else:
+        answer = {"running": True, **answer}
+    if as_json:
+        typer.echo(json.dumps(answer))
+        return
+    for name, value in answer.items():
+        typer.echo(f"{name:20} {value}")
+
+
+@app.command()
+def stop() -> None:
+    """Stop the worker after the batch at hand."""
+    from mkg.worker import client
+
+    paths = _settings().paths
+    if not client.stop(paths.socket):
+        typer.echo("the worker still runs after 10 s; `mkg worker status` names its pid", err=True)
+        raise typer.Exit(1)
+    typer.echo("worker stopped")
+
+
+@app.command()
+def drain(
+    timeout: Annotated[float, typer.Option(help="Seconds to wait.")] = 30.0,
+    as_json: AsJson = False,
+) -> None:
+    """Wait until every recorded event is in the graph; starts a worker when there is none."""
+    from mkg.worker import client
+
+    paths = _settings().paths
+    if not client.start(paths.socket):
+        typer.echo(
+            f"the worker did not answer within 20 s; see {paths.log_dir / 'mkg.log'}", err=True
+        )
+        raise typer.Exit(3)
+    answer = client.ask(paths.socket, "drain", {"timeout": timeout}, timeout=timeout + 5.0) or {
+        "drained": False,
+        "last_error": "the worker went away; run the command again",
+    }
+    if as_json:
+        typer.echo(json.dumps(answer))
+    elif answer["drained"]:
+        typer.echo("drained: every recorded event is in the graph")
+    if not answer["drained"]:
+        left = answer.get("queue", "?")
+        typer.echo(
+            f"not drained after {timeout:g} s: {left} waiting; {answer.get('last_error')}", err=True
+        )
+        raise typer.Exit(3)

@@ -1,0 +1,144 @@
+"""A worker's life: one winner among many starters, idle exit, quiet stop, kill -9 harmless."""
+
+import contextlib
+import fcntl
+import os
+import signal
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from mkg.worker.answers import Answers
+from mkg.worker.drain import Drain
+from mkg.worker.memory import Memory
+from mkg.worker.server import Server
+from mkg.worker.shape import Dispatch, Limits, Log, Makers, Places
+from mkg_hooks import intake, notice, wire
+from mkg_hooks.spool import Spool
+
+LOSER_PATIENCE = 3.0
+REHEARSAL = b'{"session_id":"-","prompt":"x","tool_name":"Bash","tool_input":{"command":"ls"}}'
+
+
+class Worker:
+    """The parts of one worker; `run` is its whole life in one process."""
+
+    def __init__(
+        self,
+        places: Places,
+        makers: Makers,
+        dispatch: Dispatch,
+        *,
+        log: Log,
+        limits: Limits | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.places = places
+        self.log = log
+        self.spool = Spool(places.spool)
+        self.memory = Memory(makers, dispatch, log, on_up=lambda: notice.clear(str(places.spool)))
+        self.drain = Drain(self.spool, dispatch, self.memory, self.limits, log)
+        answers = Answers(dispatch, self.memory, str(places.spool), self.limits, log)
+        self.server = Server(
+            places, makers, self.memory, self.spool, self.drain, answers, self.limits, log
+        )
+
+    def stop(self) -> None:
+        """End `serve` after the batch at hand; safe in a signal handler."""
+        self.server.stop()
+
+    def serve(self) -> None:
+        """Work until stopped or idle; the caller holds the lock."""
+        # The redactor compiles its rules at the first text: not while a client waits for it.
+        intake.read("claude", "UserPromptSubmit", REHEARSAL, {}, hmac_key=None, received_at="")
+        warming = threading.Thread(target=self.memory.warm_up, daemon=True, name="warm")
+        draining = threading.Thread(target=self.drain.run, daemon=True, name="drain")
+        warming.start()
+        draining.start()
+        with contextlib.suppress(FileNotFoundError):
+            (self.places.spool / "starting").unlink()
+        self.log.info("worker.started", pid=os.getpid())
+        try:
+            while True:
+                self.server.serve(self._idle)
+                # An event may have been spooled by a launcher that no longer found the socket.
+                if self.server.stopping or self.spool.oldest() is None:
+                    break
+        finally:
+            self.drain.stop()
+            draining.join()
+            self.server.close()
+            self.memory.close()
+            self.log.info("worker.stopped", pid=os.getpid())
+
+    def _idle(self) -> bool:
+        quiet = time.monotonic() - self.server.last_event
+        return quiet > self.limits.idle and self.spool.oldest() is None
+
+
+@contextmanager
+def sole(places: Places) -> Generator[bool]:
+    """Hold the store's worker lock; yields False when another worker is there and answers.
+
+    Two locks: one beside the socket, and one in the spool, because the runtime folder may differ
+    between a terminal and a client while the spool of a store is one.
+    """
+    until = time.monotonic() + LOSER_PATIENCE
+    private(places.lock.parent)
+    private(places.spool)
+    with contextlib.ExitStack() as files:
+        locks = (places.lock, places.spool / "worker.lock")
+        held = [files.enter_context(path.open("a")) for path in locks]
+        while True:
+            try:
+                for file in held:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                # A worker that is just leaving holds the lock but answers nobody: take its place.
+                if answers(places.socket) or time.monotonic() > until:
+                    yield False
+                    return
+                time.sleep(0.05)
+        yield True
+
+
+def private(folder: Path) -> None:
+    """Make a 0700 folder; the lock and the socket in it are for this user alone."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.geteuid():
+        raise PermissionError(f"{folder} belongs to another user; set MKG_HOME or XDG_RUNTIME_DIR")
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)
+
+
+def answers(path: Path, timeout: float = 0.5) -> bool:
+    """Say whether a worker answers a ping."""
+    try:
+        wire.ask(str(path), "ping", timeout=timeout)
+    except OSError:
+        return False
+    return True
+
+
+def run(
+    places: Places, makers: Makers, dispatch: Dispatch, *, log: Log, limits: Limits | None = None
+) -> bool:
+    """Be the worker of this store until stopped or idle; False when there already is one."""
+    os.umask(0o077)
+    with sole(places) as mine:
+        if not mine:
+            return False
+        worker = Worker(places, makers, dispatch, log=log, limits=limits)
+
+        def leave(number: int, frame: FrameType | None) -> None:
+            worker.stop()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, leave)
+        worker.serve()
+        return True

@@ -1,0 +1,68 @@
+"""Where a worker lives, what bounds it, and what it needs from the rest of the product."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from mkg_hooks.payload import HookEvent, HookResult
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The files of one worker."""
+
+    socket: Path
+    lock: Path
+    spool: Path
+    hmac_key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds in seconds and counts; tests shorten them."""
+
+    idle: float = 1800.0
+    frame: float = 2.0
+    answer_ceiling: float = 1.3
+    embed: float = 30.0
+    connections: int = 16
+    answers: int = 4
+    batch: int = 200
+    tries: int = 5
+    backoff_first: float = 0.2
+    backoff_most: float = 5.0
+    poll: float = 1.0
+    same_firing: float = 2.0
+
+
+class Dispatch(Protocol):
+    """The part of `mkg_hooks.dispatch` that the worker calls."""
+
+    def answer(self, event: HookEvent, deps: Any) -> HookResult: ...
+
+    def apply(self, records: Sequence[dict[str, Any]], deps: Any) -> None: ...
+
+    def warm(self, deps: Any) -> None: ...
+
+    def routes(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """How the worker comes to a connection, a model, and the handlers' dependencies."""
+
+    connect: Callable[[], Any]
+    embedder: Callable[[], Any]
+    deps: Callable[..., Any]
+    secrets: Callable[[], dict[str, str]]
+
+
+class Log(Protocol):
+    """The part of `mkg.log` that the worker uses."""
+
+    def info(self, event: str, **shape: Any) -> None: ...
+
+    def degraded(self, event: str, reason: str, **shape: Any) -> None: ...
+
+    def error(self, event: str, **shape: Any) -> None: ...

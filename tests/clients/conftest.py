@@ -1,0 +1,68 @@
+"""Real clients on this machine: installing the pinned binary, and a user's world to run it in.
+
+MKG_CLIENT_TESTS=require turns "the client cannot be had" from a skip into a failure.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.kit import clients
+from tests.clients.world import World
+from tests.conftest import shared_cache
+
+ROOT = Path(__file__).resolve().parents[2]
+# What a published repository does not hold, or what a plugin does not need.
+LEFT_OUT = (".git", ".venv", "node_modules", "__pycache__", ".*_cache", ".hypothesis", "dist")
+
+
+def install_claude(folder: Path) -> str:
+    """The pinned Claude Code, from npm or out of the Python wheel that carries it.
+
+    Raises:
+        RuntimeError: neither source gave a program that runs here.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        reasons = []
+        for via in ("npm", "pip"):
+            try:
+                program = clients.install("claude", str(folder), via=via)
+                subprocess.run([program, "--version"], check=True, capture_output=True, timeout=60)
+                return program
+            except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+                reasons.append(f"{via}: {error}")
+        raise RuntimeError("; ".join(reasons))
+
+
+@pytest.fixture(scope="session")
+def claude_program() -> str:
+    """Path of the pinned Claude Code."""
+    try:
+        return install_claude(shared_cache() / "clients")
+    except RuntimeError as error:
+        reason = f"Claude Code {clients.PINS['claude']} cannot be had here: {error}"
+        if os.environ.get("MKG_CLIENT_TESTS") == "require":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def world(claude_program: str, tmp_path: Path) -> Iterator[World]:
+    """A user with an empty HOME and the plugin of this checkout, who has never run `mkg`."""
+    made = World(program=claude_program, folder=tmp_path, plugin=ROOT, cache=shared_cache())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the repository as a marketplace would deliver it."""
+    target = tmp_path / "market place's copy"
+    return Path(shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*LEFT_OUT)))
