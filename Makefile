@@ -4,7 +4,7 @@
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
 
-.PHONY: help setup demo test test-all check lock ledger clean
+.PHONY: help setup demo test test-all check lock lock-server ledger clean
 
 help:
 	@echo "make demo      start a store, replay a session, show what was learned and what comes back"
@@ -12,6 +12,7 @@ help:
 	@echo "make test-all  make test and the real client programs"
 	@echo "make check     the fast loop: lint, the offline contract, tests without a server"
 	@echo "make ledger    bring tests/requirements.toml and the generated part of README.md up to date"
+	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven)"
 	@echo "make lock      resolve requirements.lock again from pyproject.toml"
 
 setup: .venv/.ready
@@ -20,7 +21,7 @@ demo: .venv/.ready
 	@.venv/bin/mkg demo $(ARGS)
 
 test: .venv/.ready
-	@$(PYTEST) tests --ignore=tests/clients $(ARGS)
+	@$(PYTEST) tests -m "not clients" $(ARGS)
 
 test-all: .venv/.ready
 	@$(PYTEST) tests $(ARGS)
@@ -29,10 +30,13 @@ check: .venv/.ready
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check --quiet .
 	@.venv/bin/mkg check --offline
-	@$(PYTEST) tests --ignore=tests/clients -m "not live" $(ARGS)
+	@$(PYTEST) tests -m "not live and not clients" $(ARGS)
 
 ledger: .venv/.ready
 	@$(PY) -m tests.support.requirements_tool sync
+
+lock-server: .venv/.ready
+	@$(PY) -m mkg.localdb.lock
 
 lock: .venv/.ready
 	@$(PY) -m uv pip compile pyproject.toml --extra local --extra llm --extra gds --extra dev --universal \

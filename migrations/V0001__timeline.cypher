@@ -10,6 +10,7 @@ CREATE CONSTRAINT session_event_seq IF NOT EXISTS
 FOR (n:SessionEvent) REQUIRE (n.session_id, n.seq) IS UNIQUE;
 CREATE INDEX session_event_key IF NOT EXISTS FOR (n:SessionEvent) ON (n.event_key);
 CREATE INDEX session_event_tool_use IF NOT EXISTS FOR (n:SessionEvent) ON (n.tool_use_id);
+CREATE INDEX session_event_tool_name IF NOT EXISTS FOR (n:SessionEvent) ON (n.tool_name);
 CREATE INDEX session_user_id IF NOT EXISTS FOR (n:Session) ON (n.user_id);
 CREATE CONSTRAINT processing_id IF NOT EXISTS FOR (n:ProjectProcessing) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT episode_id IF NOT EXISTS FOR (n:Episode) REQUIRE n.id IS UNIQUE;

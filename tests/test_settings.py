@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from mkg.errors import ConfigError, Refused
-from mkg.settings import load_settings, private_dir, write_pointer, write_private
+from mkg.private import private_dir, write_private
+from mkg.settings import load_settings, write_pointer
 from tests.support.requirement import requirement
 
 SECRET = "long-enough-secret"
@@ -52,6 +53,23 @@ def test_the_environment_of_a_client_chooses_no_store_and_no_program(
     assert settings.java is None
     assert settings.user_id == "ann"
     assert load_settings().store.uri == "bolt://evil:2"
+
+
+@requirement("SEC-57")
+def test_a_folder_variable_that_points_into_the_project_counts_for_a_shell_only(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    planted = project / ".config"
+    planted.mkdir(parents=True)
+    (planted / ".env").touch(mode=0o600)
+    (planted / ".env").write_text(f"NEO4J_URI=bolt://evil:2\nNEO4J_PASSWORD={SECRET}\n")
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+    monkeypatch.setenv("MKG_CONFIG_DIR", str(planted))
+    assert load_settings(origin="client").store.uri is None
+    assert load_settings(origin="shell").store.uri == "bolt://evil:2"
+    monkeypatch.setenv("MKG_CONFIG_DIR", str(tmp_path / "elsewhere"))
+    assert load_settings(origin="client").config_dir == tmp_path / "elsewhere"
 
 
 @requirement("SEC-06", "SEC-57")

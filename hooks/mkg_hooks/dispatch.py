@@ -100,11 +100,15 @@ def answer(event: HookEvent, deps: Deps) -> HookResult:
     block = inject.render(sections)
     if not block.text:
         return HookResult()
-    if block.ids:
-        state.told.update(block.ids)
-        deps.spool(_delivery(event, block))
-    _log.info("injected", event_name=event.name, items=len(block.ids), left_out=block.left_out)
-    return HookResult(context=block.text)
+    _log.info("found", event_name=event.name, items=len(block.ids), left_out=block.left_out)
+    return HookResult(context=block.text, ids=block.ids)
+
+
+def delivered(event: HookEvent, result: HookResult, deps: Deps) -> None:
+    """Remember what was handed over: a late answer that nobody took stays untold."""
+    if event.session_id and result.ids:
+        deps.memory.of(event.session_id).told.update(result.ids)
+        deps.spool(_delivery(event, result))
 
 
 def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
@@ -124,7 +128,10 @@ def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
             continue
         if not record.get("session_id"):
             continue
-        rows.append(_row(record, deps))
+        if record["name"] == "UserPromptSubmit":
+            # Who wrote a prompt may stand in an event just before it.
+            rows = _flush(run, rows)
+        rows.append(_row(record, deps, run))
         route = routes().get(str(record["name"]))
         if route is not None and (route.background or record["name"] == "SessionStart"):
             rows = _flush(run, rows)
@@ -146,7 +153,7 @@ def warm(deps: Deps) -> None:
         on_timeline.warm(run)
 
 
-def _row(record: dict[str, Any], deps: Deps) -> dict[str, Any]:
+def _row(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> dict[str, Any]:
     who = identify(record, deps)
     return timeline.event_row(
         record,
@@ -154,7 +161,7 @@ def _row(record: dict[str, Any], deps: Deps) -> dict[str, Any]:
         project_name=who.project_name,
         user_id=who.user_id,
         user_source=who.user_source,
-        origin=on_learnings.origin(record),
+        origin=on_learnings.origin(record, run),
     )
 
 
@@ -164,15 +171,15 @@ def _flush(run: Neo4jRunner, rows: list[dict[str, Any]]) -> list[dict[str, Any]]
     return []
 
 
-def _delivery(event: HookEvent, block: inject.Block) -> dict[str, Any]:
+def _delivery(event: HookEvent, result: HookResult) -> dict[str, Any]:
     return {
         "v": 1,
         "kind": "delivery",
         "session_id": event.session_id,
         "event_key": event.event_key,
         "hook_event": event.name,
-        "ids": list(block.ids),
-        "block_sha": hashlib.sha256(block.text.encode("utf-8", "replace")).hexdigest(),
+        "ids": list(result.ids),
+        "block_sha": hashlib.sha256(result.context.encode("utf-8", "replace")).hexdigest(),
         "at": event.received_at,
     }
 

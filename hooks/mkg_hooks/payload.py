@@ -49,6 +49,8 @@ class HookResult:
 
     context: str = ""
     notice: str = ""
+    ids: tuple[str, ...] = ()
+    """The learnings inside `context`: they count as told once the text has left the worker."""
 
 
 NAMES = frozenset(field.name for field in fields(HookEvent))

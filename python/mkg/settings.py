@@ -19,6 +19,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from mkg.errors import ConfigError
+from mkg.private import write_private
 
 APP = "meta-knowledge-graph"
 MODULES = ("review", "query_errors", "diffbot_ingest", "prompt_versions", "enrichment")
@@ -142,6 +143,8 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
         ConfigError: a value is malformed, a file is readable by others, or two values clash.
     """
     env = dict(os.environ)
+    if origin == "client":
+        env = _without_project_folders(env)
     home = Path(env.get("MKG_HOME") or platformdirs.user_data_path(APP)).expanduser().absolute()
     cache = Path(env.get("MKG_CACHE") or platformdirs.user_cache_path(APP)).expanduser().absolute()
     config_dir = _config_dir(env)
@@ -164,6 +167,27 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
                 values[field] = layer[variable]
                 sources[field] = label
     return _build(home, cache, config_dir, runtime_dir_for(env, home), values, sources)
+
+
+def _without_project_folders(env: dict[str, str]) -> dict[str, str]:
+    """Drop folder variables that point into the project: its own settings may have set them (D17).
+
+    A session in the user's home folder, or above it, has everything inside: there they stay.
+    """
+    project = client_folder()
+    if project is None:
+        return env
+    inside, own = project.resolve(), Path("~").expanduser().resolve()
+    if inside == own or inside in own.parents:
+        return env
+    names = (*FOLDER_VARIABLES.values(), "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+
+    def chosen(name: str) -> bool:
+        text = env.get(name)
+        path = Path(text).expanduser().resolve() if text else None
+        return path is not None and inside in (path, *path.parents)
+
+    return {name: value for name, value in env.items() if name not in names or not chosen(name)}
 
 
 def _build(
@@ -260,13 +284,14 @@ def _read_env_file(path: Path) -> dict[str, str]:
 
 def runtime_dir_for(env: dict[str, str], home: Path) -> Path:
     """A 0700 folder with a short path: a socket path may not pass about 100 bytes."""
+    # The home first: a terminal and a client may differ in everything else.
+    inside = home / "run"
+    if len(str(inside).encode()) < 75:
+        return inside
     base = env.get("XDG_RUNTIME_DIR")
     tag = hashlib.sha256(str(home).encode()).hexdigest()[:8]
     if base and len(base) < 60 and Path(base).is_dir():
         return Path(base) / f"mkg-{tag}"
-    inside = home / "run"
-    if len(str(inside).encode()) < 75:
-        return inside
     return Path("/tmp") / f"mkg-{os.getuid()}-{tag}"
 
 
@@ -326,33 +351,6 @@ def trusted_hash(home: Path, path: Path) -> str | None:
     return entry if isinstance(entry, str) else None
 
 
-def private_dir(path: Path) -> Path:
-    """Make a 0700 folder of our own; refuse one that belongs to somebody else.
-
-    Raises:
-        ConfigError: the folder exists and is another user's, or is a link.
-    """
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    info = path.lstat()
-    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-        raise ConfigError(f"{path} is not a folder of your own; remove it or set MKG_HOME")
-    if info.st_mode & 0o077:
-        path.chmod(0o700)
-    return path
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace a file atomically with mode 0600 from its first byte on."""
-    private_dir(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    temporary.replace(path)
-
-
 def write_pointer(settings: Settings) -> Path:
     """Leave the note by which `hooks/launch.py` finds interpreter, socket and spool."""
     from mkg.bundle.files import root
@@ -367,6 +365,8 @@ def write_pointer(settings: Settings) -> Path:
         "socket": str(paths.socket),
         "spool": str(paths.spool_dir),
         "hmac": str(paths.hmac_key),
+        "cache": str(settings.cache),
+        "config": str(settings.config_dir),
     }
     text = "".join(f"{key}={value}\n" for key, value in lines.items())
     try:

@@ -1,5 +1,6 @@
 """Events through dispatch on a real server: recorded, learned from, answered, told once."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,10 @@ def play(
     told: list[str] = []
     for n, (name, fields) in enumerate(steps):
         r = record(name, session=session, second=second + n, cwd=cwd, **fields)
-        told.append(dispatch.answer(from_record(r), deps).context)
+        event = from_record(r)
+        result = dispatch.answer(event, deps)
+        dispatch.delivered(event, result, deps)
+        told.append(result.context)
         dispatch.apply([r], deps)
         pending = spooled(deps)
         dispatch.apply(list(pending), deps)
@@ -107,12 +111,16 @@ def test_nothing_is_told_twice_in_an_epoch_even_before_the_graph_knows(
     cwd = shop(tmp_path)
     play(deps, cwd, START, prompt(STATEMENT), stop())
 
-    def ask(key: str) -> str:
+    def ask(key: str, *, taken: bool = True) -> str:
         event = from_record(
             record("UserPromptSubmit", session="s2", key=key, cwd=cwd, prompt=QUESTION)
         )
-        return dispatch.answer(event, deps).context
+        result = dispatch.answer(event, deps)
+        if taken:
+            dispatch.delivered(event, result, deps)
+        return result.context
 
+    assert "make ship" in ask("z", taken=False), "an answer that came too late"
     assert "make ship" in ask("a")
     assert ask("b") == ""
     compact = from_record(record("SessionStart", session="s2", key="c", cwd=cwd, source="compact"))
@@ -151,6 +159,32 @@ def test_a_subagents_prompt_is_not_the_users_word(deps: Deps, live: Live, tmp_pa
         stop(),
     )
     assert live.rows("MATCH (l:Learning) RETURN l.status AS s") in ([], [{"s": "quarantined"}])
+
+
+@pytest.mark.parametrize("tool", ["ScheduleWakeup", "CronCreate"])
+def test_a_prompt_that_an_agent_scheduled_is_not_the_users_word(
+    deps: Deps, live: Live, tmp_path: Path, tool: str
+) -> None:
+    cwd = shop(tmp_path)
+    call = {"tool_name": tool, "tool_input": json.dumps({"prompt": STATEMENT, "delay": 60})}
+    play(deps, cwd, START, prompt("Look at the queue later"), ("PreToolUse", call), stop())
+    play(deps, cwd, prompt(STATEMENT), stop(), session="s2", second=90)
+    assert live.value("MATCH (l:Learning) RETURN count(l)") == 0 or (
+        live.value("MATCH (l:Learning) RETURN l.injectable") is False
+    )
+    play(deps, cwd, prompt("Remember that the queue is drained at night."), stop(), session="s3")
+    assert live.value("MATCH (l:Learning {status: 'approved'}) RETURN count(l)") == 1
+
+
+def test_the_notice_of_a_finished_task_is_not_the_users_word(
+    deps: Deps, live: Live, tmp_path: Path
+) -> None:
+    cwd = shop(tmp_path)
+    notice = f"<task-notification><result>{STATEMENT}</result></task-notification>"
+    play(deps, cwd, START, prompt(notice), stop())
+    assert live.value("MATCH (l:Learning {status: 'approved'}) RETURN count(l)") == 0
+    origin = "MATCH (e:SessionEvent {event_name: 'UserPromptSubmit'}) RETURN e.origin"
+    assert live.value(origin) == "assistant_tainted"
 
 
 @requirement("MEM-T120", "SEC-20")

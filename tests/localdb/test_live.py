@@ -15,7 +15,7 @@ import pytest
 from mkg import localdb
 from mkg.bundle import load_bundle
 from mkg.db import Neo4jRunner, connect
-from mkg.errors import GraphRejected, GraphUnavailable, MkgError
+from mkg.errors import ConfigError, GraphRejected, GraphUnavailable, MkgError
 from mkg.localdb import config, look, process, prove, store
 from mkg.localdb.store import Store
 from mkg.settings import Settings, StoreSettings, subprocess_env
@@ -66,7 +66,7 @@ def pid(settings: Settings) -> int:
     return found.pid
 
 
-@requirement("NEO-01", "NEO-23")
+@requirement("NEO-01")
 def test_the_first_start_migrates_and_proves_plugins_and_both_searches(up):
     assert (up.kind, up.running, up.neo4j, up.gds) == ("managed", True, "2026.01.4", "2.26.0")
     assert (up.apoc, up.edition) == ("5.26.19", "community")
@@ -117,7 +117,6 @@ def test_the_server_listens_on_one_loopback_port_and_nowhere_else(settings, up):
     assert listeners(pid(settings)) == {("loopback", up.port)}
 
 
-@requirement("NEO-08")
 def test_cypher_25_is_the_default_of_a_plain_query_tool(run):
     text = "RETURN coll.max([1, 3, 2]) AS most"
     assert run.execute(text, mode="read").rows == [{"most": 3}]
@@ -207,6 +206,9 @@ def test_a_foreign_server_is_looked_at_and_not_changed(settings, run, tmp_path):
     assert (found.kind, found.running, found.missing, found.migrated) == ("foreign", True, [], True)
     assert (found.gds, found.pid, found.data_bytes) == ("2.26.0", None, None)
     assert run.execute(count, mode="read").rows == before
+    wrong = StoreSettings.model_validate({**where, "password": "not-the-right-one"})
+    with pytest.raises(ConfigError, match="NEO4J_PASSWORD"):
+        localdb.up(guest.model_copy(update={"store": wrong}))
     assert not guest.home.exists() and not guest.cache.exists()
 
 

@@ -67,7 +67,6 @@ def test_a_first_start_that_was_killed_early_begins_again(place):
     assert initial.read_text(encoding="utf-8") != before
 
 
-@requirement("SEC-58")
 @pytest.mark.parametrize("how", ["readable", "link", "pipe"])
 def test_a_password_file_that_others_could_read_or_plant_is_refused(place, tmp_path, how):
     store.make_password(place)

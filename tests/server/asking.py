@@ -18,8 +18,16 @@ from tests.support.fake_runner import Answer, FakeRunner
 ERAS = ("auto", "legacy")
 MIGRATED: Answer = [
     {
-        "id": "V9999__later", "seq": 9, "checksum": "x", "state": "APPLIED", "kind": "schema",
-        "applied_at": None, "applied_by": None, "tool": None, "duration_ms": None, "message": None,
+        "id": "V9999__later",
+        "seq": 9,
+        "checksum": "x",
+        "state": "APPLIED",
+        "kind": "schema",
+        "applied_at": None,
+        "applied_by": None,
+        "tool": None,
+        "duration_ms": None,
+        "message": None,
     }
 ]
 
@@ -78,7 +86,10 @@ def settings(home: Path, **values: object) -> Settings:
 
 
 def server(
-    home: Path, connect: Callable[[Settings], Any], *tools: Tool, call_seconds: float = 20.0,
+    home: Path,
+    connect: Callable[[Settings], Any],
+    *tools: Tool,
+    call_seconds: float = 20.0,
     own: Settings | None = None,
 ) -> MemoryServer:
     """A server whose store is what `connect` gives."""

@@ -29,18 +29,35 @@ def add(served: MemoryServer, text: str, **arguments: object) -> dict:
     meta = arguments.pop("meta", None)
     era = arguments.pop("era", "auto")
     return good(
-        served, "project_add_learning", {"text": text, "project_id": SHOP, **arguments},
-        meta=meta, era=era,
+        served,
+        "project_add_learning",
+        {"text": text, "project_id": SHOP, **arguments},
+        meta=meta,
+        era=era,
     )
 
 
-def session(live: Live, prompt: str, *, name: str = "s1", origin: str = "user_typed",
-            use: str = USE, tool_input: str = "{}", ended: bool = False) -> None:
+def session(
+    live: Live,
+    prompt: str,
+    *,
+    name: str = "s1",
+    origin: str = "user_typed",
+    use: str = USE,
+    tool_input: str = "{}",
+    ended: bool = False,
+) -> None:
     """A prompt and the call that follows it, as the hooks record them."""
     events = [
         row("UserPromptSubmit", session=name, prompt=prompt, origin=origin),
-        row("PreToolUse", session=name, second=1, tool_name="mcp__mkg__project_add_learning",
-            tool_use_id=use, tool_input=tool_input),
+        row(
+            "PreToolUse",
+            session=name,
+            second=1,
+            tool_name="mcp__mkg__project_add_learning",
+            tool_use_id=use,
+            tool_input=tool_input,
+        ),
     ]
     if ended:
         events.append(row("PostToolUse", session=name, second=2, tool_use_id=use))
@@ -56,8 +73,12 @@ def claude(use: str = USE) -> dict:
 def test_what_an_agent_writes_is_kept_in_quarantine_under_a_fixed_source(live, served, era):
     found = add(served, PORT, era=era)
     assert {key: found[key] for key in ("action", "status", "origin", "scope", "kind", "text")} == {
-        "action": "created", "status": "quarantined", "origin": "mcp_write", "scope": "project",
-        "kind": "fact", "text": PORT,
+        "action": "created",
+        "status": "quarantined",
+        "origin": "mcp_write",
+        "scope": "project",
+        "kind": "fact",
+        "text": PORT,
     }
     assert "person" in found["reason"]
     (stored,) = live.rows("MATCH (l:Learning) RETURN l.source AS source, l.injectable AS told")
@@ -84,7 +105,9 @@ def test_a_claim_the_user_typed_in_the_calling_session_takes_that_origin(live, s
     session(live, prompt)
     found = add(served, PORT, meta=claude())
     assert (found["origin"], found["status"], found["support_count"]) == (
-        "user_typed", "candidate", 1,
+        "user_typed",
+        "candidate",
+        1,
     )
     (quote,) = live.rows(
         "MATCH (:Learning)-[q:EVIDENCED_BY]->(e:SessionEvent) "
@@ -202,8 +225,11 @@ def test_a_long_text_is_cut_and_its_white_space_collapsed(live, served):
 def test_a_secret_in_a_text_never_reaches_the_graph(live, served):
     token = "ghp_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
     found = add(
-        served, f"The deploy job reads {token} from the vault", kind="error",
-        error_signature=f"401 for {token}", task_pattern="deploy job",
+        served,
+        f"The deploy job reads {token} from the vault",
+        kind="error",
+        error_signature=f"401 for {token}",
+        task_pattern="deploy job",
     )
     graph = json.dumps(live.rows("MATCH (n) RETURN properties(n) AS p"), default=str)
     assert token not in graph and token not in json.dumps(found)

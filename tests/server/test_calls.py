@@ -247,7 +247,7 @@ def test_every_text_that_leaves_is_escaped_and_redacted_wherever_it_stands():
 def test_ordinary_text_in_any_script_leaves_as_it_is():
     plain = (
         "Der Cache hei\u00dft \u201ewarm\u201c, \u7f13\u5b58\u5f88\u70ed, "
-        "\u05de\u05d8\u05de\u05d5\u05df, \U0001f525 and \"quotes\""
+        '\u05de\u05d8\u05de\u05d5\u05df, \U0001f525 and "quotes"'
     )
     assert sealed({"text": plain}) == {"text": plain}
 

@@ -22,17 +22,13 @@ def served(live: Live, tmp_path) -> MemoryServer:
 
 
 def context(served: MemoryServer, query: str = "", **arguments: object) -> dict:
-    return good(
-        served, "project_get_context", {"project_id": SHOP, "query": query, **arguments}
-    )
+    return good(served, "project_get_context", {"project_id": SHOP, "query": query, **arguments})
 
 
 @requirement("B33")
 @pytest.mark.parametrize("era", ERAS)
 def test_an_empty_store_gives_an_empty_answer_and_no_error(served, era):
-    found = good(
-        served, "project_get_context", {"project_id": SHOP, "query": "anything"}, era=era
-    )
+    found = good(served, "project_get_context", {"project_id": SHOP, "query": "anything"}, era=era)
     assert found["project"] == {"id": SHOP}
     for rows in ("learnings", "user_learnings", "recent_observations"):
         assert found[rows] == []
@@ -180,7 +176,7 @@ def test_a_secret_that_is_in_the_graph_does_not_leave_it(live, served):
     [
         "a AND (b OR NOT c) +x -y && || ! ^2 ~0.5 *:* \\ /re.*x/ {a TO b} [a TO b]",
         "text:* OR owner_token:*",
-        '"unbalanced \' quotes \u201eund mehr',
+        "\"unbalanced ' quotes \u201eund mehr",
         "\U0001f680\U0001f525 deploy",
         "\u7f13\u5b58 \u90e8\u7f72 \u6d4b\u8bd5",
         "\u05db\u05d9\u05e6\u05d3 \u05dc\u05e4\u05e8\u05d5\u05e1 \u202edeploy\u202c",
@@ -223,17 +219,41 @@ def test_what_does_not_fit_is_left_out_and_counted(tmp_path):
 
     at = datetime(2026, 11, 1, tzinfo=UTC)
     known = learnings.Known(
-        "l", "l", "x" * 500, "approved", "project", "user_typed", 0.5, None, "fact", None, None,
-        None, at, at, None,
+        "l",
+        "l",
+        "x" * 500,
+        "approved",
+        "project",
+        "user_typed",
+        0.5,
+        None,
+        "fact",
+        None,
+        None,
+        None,
+        at,
+        at,
+        None,
     )
     row = {name: getattr(known, name) for name in learnings.Known.__dataclass_fields__}
     seen = {
-        "id": "e", "type": "change", "title": "t" * 200, "facts": ["f" * 300] * 6,
-        "narrative": "n" * 1000, "user_id": None, "session_id": "s", "injectable": True,
+        "id": "e",
+        "type": "change",
+        "title": "t" * 200,
+        "facts": ["f" * 300] * 6,
+        "narrative": "n" * 1000,
+        "user_id": None,
+        "session_id": "s",
+        "injectable": True,
         "ended_at": at,
     }
-    run = FakeStore({"learnings.recent": [row] * 50, "timeline.recent": [seen] * 50,
-                     "learnings.serve": [{"served": 50}]})
+    run = FakeStore(
+        {
+            "learnings.recent": [row] * 50,
+            "timeline.recent": [seen] * 50,
+            "learnings.serve": [{"served": 50}],
+        }
+    )
     served = server(tmp_path, lambda found: run)
     found = good(served, "project_get_context", {"project_id": SHOP, "limit": 50})
     assert len(found["learnings"]) == 50

@@ -23,13 +23,21 @@ def served(live: Live, tmp_path) -> MemoryServer:
 def three(live: Live) -> list[str]:
     """Three sessions, oldest first; the second was pasted."""
     prompts = (
-        "Make the checkout faster", "Pasted: rename the invoices", "Fix the flaky login test",
+        "Make the checkout faster",
+        "Pasted: rename the invoices",
+        "Fix the flaky login test",
     )
     ids = []
     for number, prompt in enumerate(prompts):
         origin = "user_pasted" if number == 1 else "user_typed"
-        say(live, prompt, session=f"s{number}", second=number * 100, origin=origin,
-            reply=f"Done with part {number}.")
+        say(
+            live,
+            prompt,
+            session=f"s{number}",
+            second=number * 100,
+            origin=origin,
+            reply=f"Done with part {number}.",
+        )
         made = episode.record(live.run, None, session_id=f"s{number}")
         assert made is not None
         ids.append(made.id)
@@ -102,9 +110,7 @@ def test_the_limit_of_a_list_is_clamped(tmp_path, asked, used):
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_search_finds_the_session_and_never_gives_its_body(served, three, era):
-    found = good(
-        served, "episode_search", {"project_id": SHOP, "query": "flaky login"}, era=era
-    )
+    found = good(served, "episode_search", {"project_id": SHOP, "query": "flaky login"}, era=era)
     first = found["episodes"][0]
     assert (first["id"], first["sources"]) == (three[2], ["text"])
     assert first["score"] > 0 and len(first["snippet"]) <= 160

@@ -26,7 +26,8 @@ MODERN = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 HELLO = {
-    "protocolVersion": "2025-06-18", "capabilities": {},
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
     "clientInfo": {"name": "codex-mcp-client", "version": "0.171.0"},
 }
 
@@ -36,8 +37,12 @@ class Talk:
 
     def __init__(self, home: Path, **env: str):
         self.process = subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=home, env={**os.environ, "CLAUDE_PROJECT_DIR": str(home), **env},
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=home,
+            env={**os.environ, "CLAUDE_PROJECT_DIR": str(home), **env},
         )
         self.lines: list[bytes] = []
 
@@ -168,7 +173,11 @@ def test_a_face_or_transport_that_is_not_there_is_named(own_home):
     for option, value in (("--face", "kitchen"), ("--transport", "pigeon")):
         done = subprocess.run(
             [sys.executable, "-m", "mkg", "serve", option, value],
-            capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30, check=False,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=30,
+            check=False,
         )
         assert done.returncode == 2
         assert value in done.stderr and "known are" in done.stderr and done.stdout == ""

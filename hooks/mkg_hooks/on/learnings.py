@@ -11,6 +11,7 @@ from mkg.features.learnings import inject, retrieval
 from mkg.features.learnings.extract import prompt_origin
 from mkg.features.learnings.inject import Section
 from mkg.features.learnings.write import Owner, learn
+from mkg.features.timeline import typed
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
 from mkg_hooks.payload import HookEvent, to_record
@@ -65,12 +66,13 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
     )
 
 
-def origin(record: Mapping[str, Any]) -> str | None:
+def origin(record: Mapping[str, Any], run: Runner) -> str | None:
     """The origin of an event's own words, bound when it is stored (D10)."""
     if record["name"] == "UserPromptSubmit":
-        if record.get("agent_id"):
+        prompt = str(record.get("prompt") or "")
+        if record.get("agent_id") or typed.by_harness(prompt) or typed.by_agent(run, prompt):
             return "assistant_tainted"
-        return prompt_origin(str(record.get("prompt") or ""), record.get("prompt_source"))
+        return prompt_origin(prompt, record.get("prompt_source"))
     if record["name"] in {"PostToolUse", "PostToolUseFailure"}:
         return "tool"
     return None

@@ -61,3 +61,4 @@ def warm(run: Runner) -> None:
     timeline.recent(run, project_id="warm-up", without_session=None, limit=1)
     timeline.count_episodes(run, project_id="warm-up")
     timeline.append(run, events=[])
+    timeline.scheduled(run, tools=["warm-up"], limit=1)

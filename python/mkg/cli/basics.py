@@ -162,13 +162,13 @@ def trust(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Let a folder's .mkg.toml choose the store, as it stands now; any edit ends the trust."""
+    from mkg.private import write_private
     from mkg.settings import (
         TRUSTED_KEYS,
         content_hash,
         load_settings,
         project_file,
         read_project_file,
-        write_private,
     )
 
     settings = load_settings()

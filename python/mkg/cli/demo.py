@@ -92,10 +92,10 @@ def _question(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _stage(into_my_store: bool) -> Stage:
+    from mkg.private import private_dir
     from mkg.settings import (
         StoreSettings,
         load_settings,
-        private_dir,
         runtime_dir_for,
         subprocess_env,
     )
@@ -125,14 +125,18 @@ def _stage(into_my_store: bool) -> Stage:
 
 def _up(stage: Stage, *, fresh: bool) -> None:
     from mkg import localdb
-    from mkg.settings import write_pointer
+    from mkg.settings import subprocess_env, write_pointer
 
     out.rule("1. the store")
     if fresh:
         localdb.reset(stage.settings)
         shutil.rmtree(stage.settings.paths.spool_dir, ignore_errors=True)
-    status = localdb.up(stage.settings, progress=lambda text: out.print(f"  {escape(text)}"))
-    out.print(f"  Neo4j answers at [b]{escape(status.uri)}[/b]")
+    status = localdb.up(
+        stage.settings,
+        progress=lambda text: out.print(f"  {escape(text)}"),
+        env=subprocess_env(),
+    )
+    out.print(f"  Neo4j answers at [b]{escape(status.uri or '')}[/b]")
     write_pointer(stage.settings)
     _mkg(stage, "worker", "start")
 

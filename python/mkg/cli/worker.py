@@ -12,11 +12,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _settings(from_client: bool = False) -> Any:
-    from mkg.settings import load_settings, write_pointer
+    from mkg.settings import load_settings
 
-    settings = load_settings(origin="client" if from_client else "shell")
-    write_pointer(settings)
-    return settings
+    return load_settings(origin="client" if from_client else "shell")
 
 
 def store_password(settings: Any) -> str:
@@ -29,10 +27,24 @@ def store_password(settings: Any) -> str:
     return managed.password if managed is not None else ""
 
 
+def _connect(settings: Any) -> Any:
+    """A runner on a store that is migrated far enough; the records wait for any other."""
+    from mkg import db, migrate
+    from mkg.errors import MkgError
+
+    made = db.connect(settings, caller="worker", retry_seconds=1.0)
+    try:
+        migrate.check_schema(made)
+    except MkgError:
+        made.close()
+        raise
+    return made
+
+
 @app.command()
 def run(from_client: FromClient = False) -> None:
     """Be the worker in this process; ends quietly when there already is one."""
-    from mkg import db, embed, log
+    from mkg import embed, log
     from mkg.worker import lifecycle
     from mkg.worker.shape import Limits, Makers, Places
     from mkg_hooks import dispatch
@@ -46,7 +58,7 @@ def run(from_client: FromClient = False) -> None:
     secrets: dict[str, str] = {}
 
     def connect() -> Any:
-        made = db.connect(settings, caller="worker", retry_seconds=1.0)
+        made = _connect(settings)
         # The store's own password is no variable of a hook's, but it may stand in a text.
         secrets["NEO4J_PASSWORD"] = store_password(settings)
         return made

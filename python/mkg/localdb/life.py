@@ -38,7 +38,7 @@ def up(
     Raises:
         LocalDbError: the managed server cannot be fetched or started, or lacks something.
         GraphUnavailable: a foreign server does not answer.
-        ConfigError: a setting does not do.
+        ConfigError: a setting does not do, or a foreign server refuses the password.
     """
     if settings.store.uri is not None:
         return _check_foreign(settings)
@@ -121,10 +121,14 @@ def _check_platform() -> None:
 
 
 def _check_foreign(settings: "Settings") -> Status:
-    found = look.foreign(settings)
-    if not found.running:
-        raise GraphUnavailable(f"the server at NEO4J_URI cannot be used: {found.problem}")
-    return found
+    with look.runner(settings, caller="up") as run:
+        try:
+            run.verify()
+        except GraphUnavailable:
+            raise GraphUnavailable(
+                f"no database answers at {settings.store.uri}; start it, or correct NEO4J_URI"
+            ) from None
+    return look.foreign(settings)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from mkg.localdb.java import Java
 from mkg.localdb.launch import Plan
 from mkg.localdb.look import Progress
 from mkg.localdb.store import Store
-from mkg.settings import private_dir
+from mkg.private import private_dir
 
 if TYPE_CHECKING:
     from mkg.settings import Settings

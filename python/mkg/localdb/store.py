@@ -24,7 +24,7 @@ from pathlib import Path
 
 from mkg.errors import LocalDbError
 from mkg.localdb import process
-from mkg.settings import private_dir, write_private
+from mkg.private import private_dir, write_private
 
 FOLDERS = ("conf", "data", "logs", "run", "tmp", "import")
 # Below what Linux and macOS hand out to outgoing connections.

@@ -6,7 +6,7 @@ yoyo is loaded only when something is applied; reading the state needs no more t
 from typing import TYPE_CHECKING, Any
 
 from mkg.migrate.chain import MigrationState
-from mkg.migrate.report import newest_applied, pending, status
+from mkg.migrate.report import check_schema, newest_applied, pending, status
 
 if TYPE_CHECKING:
     from mkg.migrate.apply import apply_all
@@ -18,6 +18,7 @@ __all__ = [
     "MigrationState",
     "Neo4jBackend",
     "apply_all",
+    "check_schema",
     "newest_applied",
     "pending",
     "read_migrations",

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from mkg.bundle import Runner, files
+from mkg.bundle import Runner, files, load_bundle
+from mkg.errors import SchemaBehind
 from mkg.migrate import chain, source
 
 
@@ -33,3 +34,19 @@ def newest_applied(run: Runner) -> str | None:
         if record.seq is not None and record.state == "APPLIED" and source.number_of(record.id)
     ]
     return applied[-1] if applied else None
+
+
+def check_schema(run: Runner) -> None:
+    """Compare the newest applied migration with what the bundle needs.
+
+    Raises:
+        SchemaBehind: the store was never migrated, or not far enough.
+    """
+    needed = load_bundle().schema
+    newest = newest_applied(run)
+    have = source.number_of(newest) if newest else None
+    if have is None or have < (source.number_of(needed) or 0):
+        raise SchemaBehind(
+            f"the database stands at {newest or 'nothing'}, this version needs {needed}; "
+            "run: mkg migrate apply"
+        )

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Protocol
 
 from mkg import log, migrate
-from mkg.bundle import load_bundle
 from mkg.embed import LOCAL_MODEL, Embedder, WorkerEmbedder
-from mkg.errors import MkgError, SchemaBehind
+from mkg.errors import MkgError
 from mkg.features.timeline import person, project
 from mkg.features.tool import Call, Store
-from mkg.migrate.source import number_of
 from mkg.settings import Origin, Settings, client_folder, load_settings
 from mkg_hooks import wire
 
@@ -114,29 +112,13 @@ class Connection:
         log.to_file(settings.paths.log_dir, level=settings.log_level)
         run = self._connect(settings)
         try:
-            check_schema(run)
+            migrate.check_schema(run)
         except MkgError:
             with contextlib.suppress(MkgError, OSError):
                 run.close()
             raise
         _log.info("serve.graph_up")
         return settings, run
-
-
-def check_schema(run: Store) -> None:
-    """Compare the newest applied migration with what the bundle needs.
-
-    Raises:
-        SchemaBehind: the store was never migrated, or not far enough.
-    """
-    needed = load_bundle().schema
-    newest = migrate.newest_applied(run)
-    have = number_of(newest) if newest else None
-    if have is None or have < (number_of(needed) or 0):
-        raise SchemaBehind(
-            f"the database stands at {newest or 'nothing'}, this version needs {needed}; "
-            "run: mkg migrate apply"
-        )
 
 
 def _embedder(settings: Settings) -> Embedder | None:

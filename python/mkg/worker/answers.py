@@ -33,15 +33,21 @@ class Answers:
         route = self._dispatch.routes().get(event_name)
         return route is not None and bool(route.foreground)
 
-    def to(self, event: HookEvent) -> bytes:
-        """Return the exact stdout for an event."""
+    def to(self, event: HookEvent) -> tuple[bytes, HookResult]:
+        """Return the exact stdout for an event, and what it says."""
         result = self._within_budget(event)
         if result.context and not clients.fits(event.client, result.context):
             # The envelope drops it whole; whoever composed it has to cut at an item's boundary.
             self._log.error("answer.too_long", event_name=event.name, length=len(result.context))
-        return clients.envelope(
+        text = clients.envelope(
             event.client, event.name, context=result.context, notice=result.notice
         )
+        return text, result
+
+    def sent(self, event: HookEvent, result: HookResult) -> None:
+        """Remember what a client has taken."""
+        if result.ids:
+            self._dispatch.delivered(event, result, self._memory.deps)
 
     def _within_budget(self, event: HookEvent) -> HookResult:
         route = self._dispatch.routes()[event.name]
@@ -57,6 +63,9 @@ class Answers:
         except queue.Empty:
             self.counters["late"] += 1
             self._log.info("answer.late", event_name=event.name, budget_ms=int(budget * 1000))
+            # Statements that the server has not planned yet are slow: a start is no outage.
+            if not self._memory.warmed.is_set():
+                return HookResult()
             return self._degraded(event, notice.LATE)
         self.counters["answered"] += 1
         if self._said and self._memory.graph == "up" and not result.notice:

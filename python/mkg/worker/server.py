@@ -183,7 +183,7 @@ class Server:
             return
         # The launcher's patience for the first is shorter than for the second.
         link.sendall(wire.ACK)
-        link.sendall(self._answer(from_record(record), frame.event))
+        self._answer(link, from_record(record), frame.event)
 
     def _store(self, link: socket.socket, record: dict[str, Any], firing: Any) -> bool:
         """Spool the record; False when the launcher has given up or the disk refuses."""
@@ -203,12 +203,20 @@ class Server:
             self._drain.poke()
         return stored
 
-    def _answer(self, event: HookEvent, name: str) -> bytes:
+    def _answer(self, link: socket.socket, event: HookEvent, name: str) -> None:
+        if not self._answers.awaited(name):
+            link.sendall(EMPTY)
+            return
         try:
-            return wire.reply(self._answers.to(event)) if self._answers.awaited(name) else EMPTY
+            text, result = self._answers.to(event)
         except MkgError as error:
             self._log.error("answer.failed", event_name=name, reason=type(error).__name__)
-            return EMPTY
+            link.sendall(EMPTY)
+            return
+        # A launcher whose time was up has hung up: what it never saw was not told.
+        if not wire.gone(link):
+            link.sendall(wire.reply(text))
+            self._answers.sent(event, result)
 
     def _drained(self, frame: wire.Frame) -> dict[str, Any]:
         asked = json.loads(frame.payload or b"{}")

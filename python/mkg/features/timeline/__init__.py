@@ -27,6 +27,11 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Scheduled:
+    tool_input: str
+
+
+@dataclass(frozen=True, slots=True)
 class Digest:
     """The facts of one session from which an episode is composed."""
 
@@ -102,6 +107,10 @@ def append(run: Runner, *, events: list[dict[str, Any]]) -> list[Appended]: ...
 
 @cypher("timeline.scope")
 def scope(run: Runner, *, session_id: str) -> Scope | None: ...
+
+
+@cypher("timeline.scheduled")
+def scheduled(run: Runner, *, tools: list[str], limit: int) -> list[Scheduled]: ...
 
 
 @cypher("timeline.digest")

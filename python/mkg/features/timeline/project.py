@@ -18,7 +18,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mkg.errors import ConfigError
-from mkg.settings import Settings, private_dir, project_file, read_project_file, write_private
+from mkg.private import private_dir, write_private
+from mkg.settings import Settings, project_file, read_project_file
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[A-Za-z0-9.-]+):(?!//)(?P<path>[^\s].*)$")
 _CASELESS_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})
