@@ -3,6 +3,14 @@
 
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest -q
+# The tests of the shared server go one after the other; all others run beside them.
+BESIDE := .venv/beside.log
+define in_two
+	@$(PYTEST) tests -m "not clients and not shared" $(ARGS) >$(BESIDE) 2>&1 & beside=$$!; \
+	$(PYTEST) tests -m "not clients and shared" $(ARGS); shared=$$?; \
+	wait $$beside; other=$$?; echo "==> the tests beside the shared server"; cat $(BESIDE); \
+	test $$shared -eq 0 && test $$other -eq 0
+endef
 
 .PHONY: help setup demo test test-all check lock lock-server ledger clean
 
@@ -21,10 +29,11 @@ demo: .venv/.ready
 	@.venv/bin/mkg demo $(ARGS)
 
 test: .venv/.ready
-	@$(PYTEST) tests -m "not clients" $(ARGS)
+	$(in_two)
 
-test-all: .venv/.ready
-	@$(PYTEST) tests $(ARGS)
+test-all: test
+	@echo "==> the real clients"
+	@$(PYTEST) tests/clients -m clients $(ARGS)
 
 check: .venv/.ready
 	@$(PY) -m ruff check .

@@ -170,9 +170,9 @@ def live(server: Server) -> Iterator[Live]:
         yield Live(server, run)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever uses the server is marked, so that `make check` can leave it out."""
-    for item in items:
-        names = getattr(item, "fixturenames", ())
-        if "live" in names or "server" in names:
-            item.add_marker(pytest.mark.live)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark whatever uses the server: `make` runs those in a process of their own."""
+    names = getattr(item, "fixturenames", ())
+    if "live" in names or "server" in names:
+        item.add_marker(pytest.mark.live)
+        item.add_marker(pytest.mark.shared)
