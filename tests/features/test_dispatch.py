@@ -140,7 +140,7 @@ def test_a_near_miss_is_not_learned(deps: Deps, live: Live, tmp_path: Path) -> N
     assert live.value("MATCH (l:Learning) RETURN count(l)") == 0
 
 
-@requirement("MEM-T144", "MEM-T143")
+@requirement("MEM-T144")
 def test_a_session_end_learns_nothing_by_itself(deps: Deps, live: Live, tmp_path: Path) -> None:
     cwd = shop(tmp_path)
     play(deps, cwd, START, prompt(STATEMENT), ("SessionEnd", {"source": "other"}))
