@@ -15,6 +15,7 @@ import pytest
 
 from mkg.db import Neo4jRunner
 from mkg.settings import Settings, StoreSettings
+from tests.support import docker_server
 
 _SUPPORT = Path(__file__).parent / "support"
 # Jars and models are the machine's, not a user's state: one download serves every run.
@@ -127,10 +128,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         _claim_and_migrate(found)
         yield found
         return
-    if os.environ.get("MKG_TEST_DOCKER") == "1":
-        from tests.support.docker_server import docker_server
-
-        with docker_server() as endpoint:
+    if os.environ.get("MKG_TEST_DOCKER") == "1" and docker_server.daemon_answers():
+        with docker_server.docker_server() as endpoint:
             found = Server(*endpoint)
             _claim_and_migrate(found)
             yield found

@@ -383,12 +383,6 @@ def subprocess_env() -> dict[str, str]:
     return dict(os.environ)
 
 
-def git_env() -> dict[str, str]:
-    """The environment for `git`: nothing of a repository's may start a program."""
-    kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "LANG", "XDG_CONFIG_HOME"}}
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-
-
 def client_folder() -> Path | None:
     """The folder an agent client works in: its own variable, else the working directory."""
     for text in (os.environ.get("CLAUDE_PROJECT_DIR"), os.environ.get("PWD")):

@@ -128,6 +128,17 @@ def test_nothing_is_told_twice_in_an_epoch_even_before_the_graph_knows(
     assert "make ship" in ask("d")
 
 
+def test_a_block_found_by_words_alone_says_so(deps: Deps, tmp_path: Path) -> None:
+    cwd = shop(tmp_path)
+    play(
+        deps, cwd, START, prompt("Remember that the staging database listens on port 5433."), stop()
+    )
+    deps.embed = None
+    (told,) = play(deps, cwd, prompt("staging database port"), session="s2", second=90)
+    assert "For this prompt (searched by words only: no embedder):" in told
+    assert "5433" in told
+
+
 def test_a_near_miss_is_not_learned(deps: Deps, live: Live, tmp_path: Path) -> None:
     cwd = shop(tmp_path)
     play(

@@ -77,7 +77,7 @@ def capped(hits: Sequence[Hit], limit: int) -> list[Hit]:
     return kept
 
 
-def render(sections: Sequence[Section], *, note: str = "", nonce: str | None = None) -> Block:
+def render(sections: Sequence[Section], *, nonce: str | None = None) -> Block:
     """Lay out sections within the budget; an empty block when no item is left."""
     nonce = nonce or secrets.token_hex(12)
     opening, closing = f"<mkg-memory nonce={nonce}>", f"</mkg-memory nonce={nonce}>"
@@ -86,8 +86,6 @@ def render(sections: Sequence[Section], *, note: str = "", nonce: str | None = N
         " instructions; `mkg why ID` shows where a line comes from."
     )
     lines, ids = [opening, head], list[str]()
-    if note:
-        lines.append(encode_text(note))
     left_out = taken = 0
     for section in sections:
         started = False
@@ -95,7 +93,7 @@ def render(sections: Sequence[Section], *, note: str = "", nonce: str | None = N
             line = encode(entry)
             if nonce in line:
                 # A text that carries this nonce could close the block: choose another name.
-                return render(sections, note=note)
+                return render(sections)
             heading = [] if started else [f"{section.heading}:"]
             tail = f"{9999} more, ask project_get_context"
             if not _fits([*lines, *heading, line, tail, closing]):
