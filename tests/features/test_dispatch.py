@@ -172,19 +172,28 @@ def test_a_subagents_prompt_is_not_the_users_word(deps: Deps, live: Live, tmp_pa
     assert live.rows("MATCH (l:Learning) RETURN l.status AS s") in ([], [{"s": "quarantined"}])
 
 
-@pytest.mark.parametrize("tool", ["ScheduleWakeup", "CronCreate"])
+@pytest.mark.parametrize(
+    ("tool", "more", "fires_in"),
+    [
+        ("ScheduleWakeup", {"delaySeconds": 60}, "s1"),
+        ("CronCreate", {"cron": "* * * * *"}, "s1"),
+        ("CronCreate", {"cron": "* * * * *", "durable": True}, "s2"),
+    ],
+)
 def test_a_prompt_that_an_agent_scheduled_is_not_the_users_word(
-    deps: Deps, live: Live, tmp_path: Path, tool: str
+    deps: Deps, live: Live, tmp_path: Path, tool: str, more: dict[str, Any], fires_in: str
 ) -> None:
     cwd = shop(tmp_path)
-    call = {"tool_name": tool, "tool_input": json.dumps({"prompt": STATEMENT, "delay": 60})}
+    approved = "MATCH (l:Learning {status: 'approved'}) RETURN count(l)"
+    call = {"tool_name": tool, "tool_input": json.dumps({"prompt": STATEMENT, **more})}
     play(deps, cwd, START, prompt("Look at the queue later"), ("PreToolUse", call), stop())
-    play(deps, cwd, prompt(STATEMENT), stop(), session="s2", second=90)
-    assert live.value("MATCH (l:Learning) RETURN count(l)") == 0 or (
-        live.value("MATCH (l:Learning) RETURN l.injectable") is False
-    )
+    play(deps, cwd, prompt(STATEMENT), stop(), session=fires_in, second=90)
+    assert live.value(approved) == 0
     play(deps, cwd, prompt("Remember that the queue is drained at night."), stop(), session="s3")
-    assert live.value("MATCH (l:Learning {status: 'approved'}) RETURN count(l)") == 1
+    assert live.value(approved) == 1
+    if not more.get("durable"):
+        play(deps, cwd, prompt(STATEMENT), stop(), session="s4", second=200)
+        assert live.value(approved) == 2, "typed by the user in a session of their own"
 
 
 def test_the_notice_of_a_finished_task_is_not_the_users_word(

@@ -69,8 +69,12 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
 def origin(record: Mapping[str, Any], run: Runner) -> str | None:
     """The origin of an event's own words, bound when it is stored (D10)."""
     if record["name"] == "UserPromptSubmit":
-        prompt = str(record.get("prompt") or "")
-        if record.get("agent_id") or typed.by_harness(prompt) or typed.by_agent(run, prompt):
+        prompt, session = str(record.get("prompt") or ""), str(record["session_id"])
+        if (
+            record.get("agent_id")
+            or typed.by_harness(prompt)
+            or typed.by_agent(run, prompt, session)
+        ):
             return "assistant_tainted"
         return prompt_origin(prompt, record.get("prompt_source"))
     if record["name"] in {"PostToolUse", "PostToolUseFailure"}:

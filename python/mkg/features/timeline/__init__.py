@@ -29,6 +29,7 @@ class Scope:
 @dataclass(frozen=True, slots=True)
 class Scheduled:
     tool_input: str
+    session_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,26 +20,36 @@ def by_harness(prompt: str) -> bool:
     return prompt.lstrip().startswith(HARNESS_TAGS)
 
 
-def by_agent(run: Runner, prompt: str) -> bool:
-    """Whether an agent scheduled this prompt, in this session or an earlier one."""
+def by_agent(run: Runner, prompt: str, session_id: str) -> bool:
+    """Whether an agent scheduled this prompt: in this session, or to outlive its own.
+
+    Elsewhere a person may well type what an agent once scheduled.
+    """
     wanted = _words(prompt)
     if len(wanted) < _SHORTEST:
         return False
     for row in timeline.scheduled(run, tools=list(SCHEDULERS), limit=_LOOK_BACK):
-        text = _words(_prompt_of(row.tool_input))
+        scheduled, durable = _call(row.tool_input)
+        if row.session_id != session_id and not durable:
+            continue
+        text = _words(scheduled)
         # Long inputs are kept cut, so the beginning has to do.
         if len(text) >= _SHORTEST and (text in wanted or wanted in text):
             return True
     return False
 
 
-def _prompt_of(tool_input: str) -> str:
+def _call(tool_input: str) -> tuple[str, bool]:
+    """The scheduled prompt, and whether it may fire in a later session."""
     try:
         value = json.loads(tool_input)
     except (ValueError, RecursionError):
-        return tool_input
-    found = value.get("prompt") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else tool_input
+        # Cut short in the middle: whether it is durable is not known, so it may be.
+        return tool_input, True
+    if not isinstance(value, dict):
+        return tool_input, True
+    found = value.get("prompt")
+    return (found if isinstance(found, str) else tool_input), value.get("durable") is True
 
 
 def _words(text: str) -> str:
