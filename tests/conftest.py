@@ -160,13 +160,19 @@ def _claim_and_migrate(server: Server) -> None:
         apply_all(run)
 
 
-@pytest.fixture
-def live(server: Server) -> Iterator[Live]:
-    """The shared database, wiped."""
+@pytest.fixture(scope="session")
+def server_runner(server: Server) -> Iterator[Neo4jRunner]:
+    """One connection pool for the whole run."""
     with server.runner() as run:
-        text = "CYPHER 25\n" + (_SUPPORT / "wipe.cypher").read_text(encoding="utf-8")
-        run.execute(text, mode="auto", name="test.wipe")
-        yield Live(server, run)
+        yield run
+
+
+@pytest.fixture
+def live(server: Server, server_runner: Neo4jRunner) -> Live:
+    """The shared database, wiped."""
+    text = "CYPHER 25\n" + (_SUPPORT / "wipe.cypher").read_text(encoding="utf-8")
+    server_runner.execute(text, mode="auto", name="test.wipe")
+    return Live(server, server_runner)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
