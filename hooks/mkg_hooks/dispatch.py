@@ -142,13 +142,17 @@ def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
     _flush(run, rows)
 
 
-def warm(deps: Deps) -> None:
-    """Run each hot statement several times: first plans after a start take seconds (NEO-137)."""
+def warm(deps: Deps, *, once: bool = False) -> None:
+    """Run each hot statement several times: first plans after a start take seconds (NEO-137).
+
+    Args:
+        once: the server is warm already and only its plans are old.
+    """
     run = deps.run
     if run is None:
         return
     vector = deps.embed.embed(["warm-up"])[0] if deps.embed else None
-    for _ in range(WARM_ROUNDS):
+    for _ in range(1 if once else WARM_ROUNDS):
         on_learnings.warm(run, vector, deps.embed.model if deps.embed else "")
         on_timeline.warm(run)
 

@@ -200,6 +200,8 @@ def test_kill_9_of_the_worker_during_writes_loses_and_doubles_nothing(
                 with lock:
                     acked.add(key)
             n += 1
+            # Some hundred events are enough to be hit in the middle; thousands only cost time.
+            done.wait(0.02)
 
     user.mkg("worker", "start")
     threads = [threading.Thread(target=writer, args=(n,)) for n in range(4)]

@@ -57,7 +57,7 @@ class Dispatch:
             file.flush()
             os.fsync(file.fileno())
 
-    def warm(self, deps: Any) -> None:
+    def warm(self, deps: Any, *, once: bool = False) -> None:
         self._need(deps)
 
     def _need(self, deps: Any) -> None:

@@ -49,7 +49,7 @@ class Graph:
     def answer(self, event: Any, deps: Any) -> Any:
         raise NotImplementedError
 
-    def warm(self, deps: Any) -> None:
+    def warm(self, deps: Any, *, once: bool = False) -> None:
         pass
 
     def routes(self) -> dict[str, Any]:

@@ -102,8 +102,8 @@ class Memory:
         self.load_embedder()
         self._warm()
 
-    def _warm(self) -> None:
-        ended = outcome(lambda: self._dispatch.warm(self.connected()))
+    def _warm(self, *, once: bool = False) -> None:
+        ended = outcome(lambda: self._dispatch.warm(self.connected(), once=once))
         if isinstance(ended, Failed):
             self._log.info("warm.skipped", reason=type(ended.error).__name__)
         self._refreshed = time.monotonic()
@@ -113,11 +113,12 @@ class Memory:
         """Let the server plan the hot statements again after the data has changed.
 
         A plan made for an empty store is thrown away once there is data, and the next prompt would
-        wait for the new one. `gap` is the least time since the last round, in seconds.
+        wait for the new one. The server itself is warm by then, so one round is enough. `gap` is
+        the least time since the last round, in seconds.
         """
         if not self.warmed.is_set() or time.monotonic() - self._refreshed < gap:
             return
-        self._warm()
+        self._warm(once=True)
 
     def vectors(self, texts: list[str]) -> dict[str, Any]:
         """Return the answer to an `embed` request."""
