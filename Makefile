@@ -12,13 +12,15 @@ define in_two
 	test $$shared -eq 0 && test $$other -eq 0
 endef
 
-.PHONY: help setup demo test test-all check lock lock-server ledger clean
+.PHONY: help setup demo test test-all check format-cypher catalog lock lock-server ledger clean
 
 help:
 	@echo "make demo      start a store, replay a session, show what was learned and what comes back"
 	@echo "make test      every test except the real clients (needs the package registries only)"
 	@echo "make test-all  make test and the real client programs"
 	@echo "make check     the fast loop: lint, the offline contract, tests without a server"
+	@echo "make format-cypher  lay out cypher/ and gds/ as Neo4j's formatter does (needs Node)"
+	@echo "make catalog   write tests/server_catalog.json from the server of the settings"
 	@echo "make ledger    bring tests/requirements.toml and the generated part of README.md up to date"
 	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven)"
 	@echo "make lock      resolve requirements.lock again from pyproject.toml"
@@ -40,6 +42,13 @@ check: .venv/.ready
 	@$(PY) -m ruff format --check --quiet .
 	@.venv/bin/mkg check --offline
 	@$(PYTEST) tests -m "not live and not clients" $(ARGS)
+
+# A finding of another rule is not this target's business.
+format-cypher: .venv/.ready
+	@.venv/bin/mkg check --offline --fix || true
+
+catalog: .venv/.ready
+	@.venv/bin/mkg catalog --write tests/server_catalog.json
 
 ledger: .venv/.ready
 	@$(PY) -m tests.support.requirements_tool sync

@@ -15,6 +15,7 @@
 // @why     What was withheld in the last seven days, with the reason and without the text.
 MATCH (d:GateDecision)
 WHERE d.project_id = $project_id AND d.at >= datetime() - duration({days: 7})
-WITH d ORDER BY d.at DESC, d.id ASC
+WITH d
+ORDER BY d.at DESC, d.id ASC
 LIMIT $limit
 RETURN d.id AS id, d.category AS category, d.rule AS rule, d.reason AS reason, d.session_id AS session_id, d.at AS at

@@ -10,11 +10,25 @@
 //          by which the same value is known again.
 UNWIND $refusals AS refusal
 MERGE (d:GateDecision {id: refusal.id})
-  ON CREATE SET d.to = 'blocked', d.by = 'screen', d.category = refusal.category, d.rule = refusal.rule,
-    d.reason = refusal.reason, d.value_key = refusal.value_key, d.project_id = refusal.project_id,
-    d.session_id = refusal.session_id, d.at = datetime(refusal.at), d.times = 0
+  ON CREATE SET
+    d.to = 'blocked',
+    d.by = 'screen',
+    d.category = refusal.category,
+    d.rule = refusal.rule,
+    d.reason = refusal.reason,
+    d.value_key = refusal.value_key,
+    d.project_id = refusal.project_id,
+    d.session_id = refusal.session_id,
+    d.at = datetime(refusal.at),
+    d.times = 0
 SET d.times = d.times + 1, d.last_at = datetime(refusal.at)
 WITH d, refusal
 OPTIONAL MATCH (event:SessionEvent {event_id: refusal.event_id})
-FOREACH (e IN CASE WHEN event IS NULL THEN [] ELSE [event] END | MERGE (d)-[:ABOUT]->(e))
+FOREACH (e IN
+CASE
+  WHEN event IS NULL THEN []
+  ELSE [event]
+END |
+  MERGE (d)-[:ABOUT]->(e)
+)
 RETURN count(d) AS recorded

@@ -16,7 +16,14 @@
 // @why     What waits for a person, oldest first, with why it waits.
 MATCH (l:Learning)
 WHERE l.owner_key = $owner_key AND l.updated_at IS NOT NULL AND l.status IN ['candidate', 'quarantined']
-WITH l ORDER BY l.created_at ASC, l.id ASC
+WITH l
+ORDER BY l.created_at ASC, l.id ASC
 LIMIT $limit
-RETURN l.id AS id, l.short_id AS short_id, l.text AS text, l.status AS status, l.origin AS origin,
-  l.wait_reason AS reason, l.created_at AS created_at
+RETURN
+  l.id AS id,
+  l.short_id AS short_id,
+  l.text AS text,
+  l.status AS status,
+  l.origin AS origin,
+  l.wait_reason AS reason,
+  l.created_at AS created_at

@@ -19,13 +19,26 @@ WITH session
 UNWIND $ids AS id
 MATCH (l:Learning {id: id})
 MERGE (l)-[i:INJECTED_IN {epoch: session.epoch}]->(session)
-  ON CREATE SET i.first_injected_at = datetime($at), i.hook_event = $hook_event, i.status_then = l.status,
-    i.block_sha = $block_sha, l.inject_count = l.inject_count + 1, l.use_count = l.use_count + 1,
-    l.last_injected_at = datetime($at), l.last_used_at = datetime($at)
+  ON CREATE SET
+    i.first_injected_at = datetime($at),
+    i.hook_event = $hook_event,
+    i.status_then = l.status,
+    i.block_sha = $block_sha,
+    l.inject_count = l.inject_count + 1,
+    l.use_count = l.use_count + 1,
+    l.last_injected_at = datetime($at),
+    l.last_used_at = datetime($at)
 SET i.last_injected_at = datetime($at)
 WITH l
 OPTIONAL MATCH (event:SessionEvent {event_key: $event_key})
-WITH l, event ORDER BY event.timestamp DESC
+WITH l, event
+ORDER BY event.timestamp DESC
 WITH l, head(collect(event)) AS event
-FOREACH (e IN CASE WHEN event IS NULL THEN [] ELSE [event] END | MERGE (l)-[:INJECTED_AT]->(e))
+FOREACH (e IN
+CASE
+  WHEN event IS NULL THEN []
+  ELSE [event]
+END |
+  MERGE (l)-[:INJECTED_AT]->(e)
+)
 RETURN count(l) AS delivered

@@ -28,18 +28,37 @@
 // @why     Where there is nothing to compare with (a session's start, an empty query): approved
 //          before candidate, then the newest.
 OPTIONAL MATCH (asking:Session {session_id: $session_id})
-WITH $excluded + COLLECT {
-  MATCH (told:Learning)-[i:INJECTED_IN|FROM_SESSION]->(asking)
-  WHERE i.epoch = asking.epoch
-  RETURN told.id
-} AS known
+WITH
+  $excluded +
+  COLLECT {
+    MATCH (told:Learning)-[i:INJECTED_IN|FROM_SESSION]->(asking)
+    WHERE i.epoch = asking.epoch
+    RETURN told.id
+  } AS known
 MATCH (l:Learning)
-WHERE l.owner_key = $owner_key AND l.updated_at IS NOT NULL
-  AND l.status IN $statuses AND l.consolidated = false
-  AND (NOT $injectable_only OR l.injectable = true) AND NOT l.id IN known
-WITH l ORDER BY l.status ASC, coalesce(l.last_used_at, l.updated_at) DESC, l.id ASC
+WHERE
+  l.owner_key = $owner_key AND
+  l.updated_at IS NOT NULL AND
+  l.status IN $statuses AND
+  l.consolidated = false AND
+  (NOT $injectable_only OR l.injectable = true) AND
+  NOT l.id IN known
+WITH l
+ORDER BY l.status ASC, coalesce(l.last_used_at, l.updated_at) DESC, l.id ASC
 LIMIT $limit
-RETURN l.id AS id, l.short_id AS short_id, l.text AS text, l.status AS status, l.scope AS scope,
-  l.origin AS origin, l.confidence AS confidence, l.task_pattern AS task_pattern, l.kind AS kind,
-  l.tool_key AS tool_key, l.error_signature AS error_signature, l.resolved AS resolved,
-  l.created_at AS created_at, l.updated_at AS updated_at, l.last_source_session_id AS session_id
+RETURN
+  l.id AS id,
+  l.short_id AS short_id,
+  l.text AS text,
+  l.status AS status,
+  l.scope AS scope,
+  l.origin AS origin,
+  l.confidence AS confidence,
+  l.task_pattern AS task_pattern,
+  l.kind AS kind,
+  l.tool_key AS tool_key,
+  l.error_signature AS error_signature,
+  l.resolved AS resolved,
+  l.created_at AS created_at,
+  l.updated_at AS updated_at,
+  l.last_source_session_id AS session_id

@@ -16,8 +16,14 @@
 // @why     What was read is marked in the transaction that stores what it yielded: a crash between
 //          the two would lose a window or read it twice.
 MERGE (run:ProjectProcessing {id: $id})
-  ON CREATE SET run.created_at = datetime($at), run.session_id = $session_id, run.project_id = $project_id,
-    run.user_id = $user_id, run.status = 'ok', run.event_count = size($event_ids), run.times = 0
+  ON CREATE SET
+    run.created_at = datetime($at),
+    run.session_id = $session_id,
+    run.project_id = $project_id,
+    run.user_id = $user_id,
+    run.status = 'ok',
+    run.event_count = size($event_ids),
+    run.times = 0
 SET run += $facts, run.times = run.times + 1
 WITH run
 CALL (run) {
@@ -26,7 +32,11 @@ CALL (run) {
   MATCH (part:Session {session_id: e.session_id})
   MERGE (run)-[:PROCESSED_EVENT]->(e)
   WITH part, max(e.seq) AS newest
-  SET part.processed_seq = CASE WHEN newest > coalesce(part.processed_seq, 0) THEN newest ELSE part.processed_seq END
+  SET part.processed_seq =
+      CASE
+        WHEN newest > coalesce(part.processed_seq, 0) THEN newest
+        ELSE part.processed_seq
+      END
 }
 CALL (run) {
   UNWIND $produced AS learning_id
@@ -34,7 +44,11 @@ CALL (run) {
   MERGE (run)-[:PRODUCED_LEARNING]->(l)
 }
 CALL (run) {
-  UNWIND CASE WHEN $project_id IS NULL THEN [] ELSE [$project_id] END AS id
+  UNWIND
+    CASE
+      WHEN $project_id IS NULL THEN []
+      ELSE [$project_id]
+    END AS id
   MATCH (p:Project {id: id})
   MERGE (p)-[:HAS_PROCESSING]->(run)
 }

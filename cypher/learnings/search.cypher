@@ -40,27 +40,55 @@ CALL () {
       WHERE near.owner_key = $owner_key AND near.live = true AND near.embedding_model = $embedding_model
       LIMIT $pool
     ) SCORE AS closeness
-  WITH near, closeness ORDER BY closeness DESC, near.id
+  WITH near, closeness
+  ORDER BY closeness DESC, near.id
   WITH collect(near) AS nears, collect(closeness) AS scores
   UNWIND range(0, size(nears) - 1) AS i
   RETURN nears[i] AS hit, 1.0 / (60 + i + 1) AS part, 2.0 * scores[i] - 1.0 AS cosine, 'vector' AS source
- UNION ALL
-  UNWIND CASE WHEN $terms = '' THEN [] ELSE [$terms] END AS lucene
+    UNION ALL
+  UNWIND
+    CASE
+      WHEN $terms = '' THEN []
+      ELSE [$terms]
+    END AS lucene
   CALL db.index.fulltext.queryNodes('project_learning_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
-  WITH node AS worded, bm25 WHERE worded.owner_key = $owner_key AND worded.live = true
-  WITH worded, bm25 ORDER BY bm25 DESC, worded.id
+  WITH node AS worded, bm25
+  WHERE worded.owner_key = $owner_key AND worded.live = true
+  WITH worded, bm25
+  ORDER BY bm25 DESC, worded.id
   WITH collect(worded) AS wordeds
   UNWIND range(0, size(wordeds) - 1) AS j
   RETURN wordeds[j] AS hit, 1.0 / (60 + j + 1) AS part, null AS cosine, 'text' AS source
 }
 WITH hit, part, cosine, source
 WHERE hit.status IN $statuses AND hit.consolidated = false
-WITH hit, sum(part) + CASE hit.status WHEN 'approved' THEN 0.0003 ELSE 0.0 END AS score,
-  max(cosine) AS cosine, collect(source) AS sources
+WITH
+  hit,
+  sum(part) +
+  CASE hit.status
+    WHEN 'approved' THEN 0.0003
+    ELSE 0.0
+  END AS score,
+  max(cosine) AS cosine,
+  collect(source) AS sources
 ORDER BY score DESC, hit.confidence DESC, hit.id
 LIMIT $limit
-RETURN hit.id AS id, hit.short_id AS short_id, hit.text AS text, hit.status AS status, hit.scope AS scope,
-  hit.origin AS origin, hit.confidence AS confidence, hit.task_pattern AS task_pattern, hit.kind AS kind,
-  hit.tool_key AS tool_key, hit.error_signature AS error_signature, hit.resolved AS resolved,
-  hit.created_at AS created_at, hit.updated_at AS updated_at, hit.last_source_session_id AS session_id,
-  score, cosine, sources
+RETURN
+  hit.id AS id,
+  hit.short_id AS short_id,
+  hit.text AS text,
+  hit.status AS status,
+  hit.scope AS scope,
+  hit.origin AS origin,
+  hit.confidence AS confidence,
+  hit.task_pattern AS task_pattern,
+  hit.kind AS kind,
+  hit.tool_key AS tool_key,
+  hit.error_signature AS error_signature,
+  hit.resolved AS resolved,
+  hit.created_at AS created_at,
+  hit.updated_at AS updated_at,
+  hit.last_source_session_id AS session_id,
+  score,
+  cosine,
+  sources

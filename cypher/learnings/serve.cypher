@@ -10,6 +10,9 @@
 // @why     What an agent pulled is counted apart from what a hook handed over.
 UNWIND $ids AS id
 MATCH (l:Learning {id: id})
-SET l.retrieval_count = l.retrieval_count + 1, l.use_count = l.use_count + 1,
-  l.last_retrieved_at = datetime($at), l.last_used_at = datetime($at)
+SET
+  l.retrieval_count = l.retrieval_count + 1,
+  l.use_count = l.use_count + 1,
+  l.last_retrieved_at = datetime($at),
+  l.last_used_at = datetime($at)
 RETURN count(l) AS served

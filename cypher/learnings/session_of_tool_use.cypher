@@ -12,11 +12,15 @@
 //          that. Only calls still under way count, so an id that was used before does not mislead;
 //          two sessions that claim the same open call are two rows, and the caller then knows nothing.
 MATCH (before:SessionEvent)
-WHERE before.tool_use_id = $tool_use_id AND before.event_name = 'PreToolUse'
-  AND NOT EXISTS {
+WHERE
+  before.tool_use_id = $tool_use_id AND
+  before.event_name = 'PreToolUse' AND
+  NOT EXISTS {
     MATCH (after:SessionEvent)
-    WHERE after.tool_use_id = $tool_use_id AND after.session_id = before.session_id
-      AND after.event_name IN ['PostToolUse', 'PostToolUseFailure']
+    WHERE
+      after.tool_use_id = $tool_use_id AND
+      after.session_id = before.session_id AND
+      after.event_name IN ['PostToolUse', 'PostToolUseFailure']
   }
 RETURN before.session_id AS session_id, before.event_id AS event_id, before.tool_input AS tool_input
 ORDER BY before.timestamp DESC, event_id

@@ -22,7 +22,18 @@
 // @why     What a writer is told must be what is stored: an equal value keeps its first wording, its
 //          highest confidence and its decisions.
 MATCH (l:Learning {id: $id})
-RETURN l.id AS id, l.text AS text, l.status AS status, l.scope AS scope, l.user_id AS user_id,
-  l.confidence AS confidence, l.task_pattern AS task_pattern, l.kind AS kind, l.tool_key AS tool_key,
-  l.error_signature AS error_signature, l.resolved AS resolved, l.support_count AS support_count,
-  l.origin AS origin, coalesce(l.rejected_reason, l.wait_reason) AS reason
+RETURN
+  l.id AS id,
+  l.text AS text,
+  l.status AS status,
+  l.scope AS scope,
+  l.user_id AS user_id,
+  l.confidence AS confidence,
+  l.task_pattern AS task_pattern,
+  l.kind AS kind,
+  l.tool_key AS tool_key,
+  l.error_signature AS error_signature,
+  l.resolved AS resolved,
+  l.support_count AS support_count,
+  l.origin AS origin,
+  coalesce(l.rejected_reason, l.wait_reason) AS reason

@@ -11,6 +11,7 @@
 // @return  rejected_reason  STRING
 // @locks   (:Learning) of the value key, exclusive, through MERGE under its constraint
 // @index   learning_value_key, learning_id, session_id, session_event_id, project_id, user_id
+// @allow   Layout  one value a line would double its length
 // @why     One value key is one learning, whatever its case or spacing. A refused or blocked value
 //          is not revived, only counted. Support counts sessions, not repetitions in one of them.
 UNWIND $rows AS row

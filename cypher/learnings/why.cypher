@@ -23,23 +23,56 @@
 //          and to which sessions it was told.
 MATCH (l:Learning)
 WHERE l.id = $id OR l.short_id = $id
-RETURN l.id AS id, l.short_id AS short_id, l.text AS text, l.status AS status, l.scope AS scope,
-  l.origin AS origin, l.source AS source, l.created_at AS created_at, l.support_count AS support_count,
-  l.inject_count AS inject_count, l.retrieval_count AS retrieval_count,
+RETURN
+  l.id AS id,
+  l.short_id AS short_id,
+  l.text AS text,
+  l.status AS status,
+  l.scope AS scope,
+  l.origin AS origin,
+  l.source AS source,
+  l.created_at AS created_at,
+  l.support_count AS support_count,
+  l.inject_count AS inject_count,
+  l.retrieval_count AS retrieval_count,
   COLLECT {
     MATCH (l)-[q:EVIDENCED_BY]->(e:SessionEvent)
-    WITH q, e ORDER BY e.timestamp, q.start LIMIT 20
-    RETURN {quote: q.quote, origin: q.origin, event: e.event_name, client: e.client,
-      session_id: e.session_id, at: toString(e.timestamp), extractor: q.extractor}
+    WITH q, e
+    ORDER
+    BY
+    e.timestamp,
+    q.start
+    LIMIT
+    20
+    RETURN {
+      quote: q.quote,
+      origin: q.origin,
+      event: e.event_name,
+      client: e.client,
+      session_id: e.session_id,
+      at: toString(e.timestamp),
+      extractor: q.extractor
+    }
   } AS evidence,
   COLLECT {
     MATCH (d:GateDecision)-[:DECIDED]->(l)
-    WITH d ORDER BY d.decision_no LIMIT 20
+    WITH d
+    ORDER
+    BY
+    d.decision_no
+    LIMIT
+    20
     RETURN {no: d.decision_no, to: d.to, by: d.by, rule: d.rule, reason: d.reason, at: toString(d.at)}
   } AS decisions,
   COLLECT {
     MATCH (l)-[i:INJECTED_IN]->(s:Session)
-    WITH i, s ORDER BY i.first_injected_at DESC LIMIT 20
+    WITH i, s
+    ORDER
+    BY
+    i.first_injected_at
+    DESC
+    LIMIT
+    20
     RETURN {session_id: s.session_id, hook_event: i.hook_event, at: toString(i.first_injected_at)}
   } AS deliveries
 ORDER BY id

@@ -24,10 +24,22 @@
 MATCH (:Session {session_id: $session_id})-[:HAS_SUBAGENT]->{0,3}(part:Session)
 MATCH (e:SessionEvent)
 WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0)
-WITH e ORDER BY e.timestamp, e.session_id, e.seq
+WITH e
+ORDER BY e.timestamp, e.session_id, e.seq
 LIMIT $limit
-RETURN e.event_id AS event_id, e.session_id AS session_id, e.seq AS seq, e.event_name AS event_name,
-  e.timestamp AS at, e.origin AS origin, e.prompt AS prompt, e.last_assistant_message AS message,
-  e.tool_name AS tool_name, e.tool_input AS tool_input, e.tool_use_id AS tool_use_id,
+RETURN
+  e.event_id AS event_id,
+  e.session_id AS session_id,
+  e.seq AS seq,
+  e.event_name AS event_name,
+  e.timestamp AS at,
+  e.origin AS origin,
+  e.prompt AS prompt,
+  e.last_assistant_message AS message,
+  e.tool_name AS tool_name,
+  e.tool_input AS tool_input,
+  e.tool_use_id AS tool_use_id,
   coalesce(e.tool_error, false) AND NOT coalesce(e.is_interrupt, false) AS failed,
-  CASE WHEN e.tool_error = true THEN coalesce(e.error, e.tool_output) END AS error
+  CASE
+    WHEN e.tool_error = true THEN coalesce(e.error, e.tool_output)
+  END AS error

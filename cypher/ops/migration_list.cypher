@@ -15,7 +15,8 @@
 // @locks   none
 // @allow   UnionNodeByLabelsScan  a few dozen records in the life of a store
 MATCH (m:MkgMigration|MkgRepeatable)
-RETURN m.id AS id,
+RETURN
+  m.id AS id,
   m.seq AS seq,
   m.checksum AS checksum,
   m.state AS state,

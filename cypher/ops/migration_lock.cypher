@@ -24,15 +24,22 @@ MERGE (l:MkgMigrationLock {name: $lock})
   ON CREATE SET l.token = 0
 SET l.touched_by = $owner
 WITH l, l.owner IS NULL OR l.owner = $owner OR l.expires_at <= datetime.realtime() AS free
-FOREACH (_ IN CASE WHEN free THEN [1] ELSE [] END |
-  SET l.owner = $owner,
+FOREACH (_ IN
+CASE
+  WHEN free THEN [1]
+  ELSE []
+END |
+  SET
+    l.owner = $owner,
     l.token = l.token + 1,
     l.by = $by,
     l.host = $host,
     l.pid = $pid,
     l.taken_at = datetime.realtime(),
-    l.expires_at = datetime.realtime() + duration({milliseconds: $ttl_ms}))
-RETURN free AS acquired,
+    l.expires_at = datetime.realtime() + duration({milliseconds: $ttl_ms})
+)
+RETURN
+  free AS acquired,
   l.owner AS owner,
   l.token AS token,
   l.by AS by,

@@ -13,7 +13,8 @@
 // @index   mkg_migration_log_id
 // @why     A data file that failed was rolled back with its record; the log alone remembers it.
 MERGE (g:MkgMigrationLog {id: $log})
-  ON CREATE SET g.at = datetime.realtime(),
+  ON CREATE SET
+    g.at = datetime.realtime(),
     g.operation = $operation,
     g.migration = $migration,
     g.message = $message,

@@ -5,7 +5,14 @@
 // @return  ready  BOOLEAN NOT NULL
 // @locks   none
 // @why     The lock is only a lock under its constraint: the runner asks the schema, not a record of it.
-SHOW CONSTRAINTS YIELD name
-WHERE name IN ['mkg_migration_lock_name', 'mkg_migration_id', 'mkg_migration_seq',
-  'mkg_repeatable_id', 'mkg_migration_log_id']
+SHOW CONSTRAINTS
+YIELD name
+WHERE
+  name IN [
+    'mkg_migration_lock_name',
+    'mkg_migration_id',
+    'mkg_migration_seq',
+    'mkg_repeatable_id',
+    'mkg_migration_log_id'
+  ]
 RETURN count(*) = 5 AS ready

@@ -30,7 +30,8 @@ WITH l
 WHERE l.owner = $owner AND l.token = $token
 MERGE (m:MkgMigration {id: $id})
   ON CREATE SET m.seq = $seq
-SET m.checksum = $checksum,
+SET
+  m.checksum = $checksum,
   m.kind = $kind,
   m.state = $state,
   m.message = $message,
@@ -39,7 +40,8 @@ SET m.checksum = $checksum,
   m.applied_by = $by,
   m.tool = $tool
 MERGE (g:MkgMigrationLog {id: $log})
-  ON CREATE SET g.at = datetime.realtime(),
+  ON CREATE SET
+    g.at = datetime.realtime(),
     g.operation = $operation,
     g.migration = $id,
     g.message = $message,
@@ -48,6 +50,11 @@ MERGE (g:MkgMigrationLog {id: $log})
     g.tool = $tool
 WITH m
 OPTIONAL MATCH (before:MkgMigration {seq: m.seq - 1})
-FOREACH (b IN CASE WHEN before IS NULL THEN [] ELSE [before] END |
-  MERGE (b)-[:NEXT]->(m))
+FOREACH (b IN
+CASE
+  WHEN before IS NULL THEN []
+  ELSE [before]
+END |
+  MERGE (b)-[:NEXT]->(m)
+)
 RETURN m.id AS id, m.seq AS seq, m.state AS state

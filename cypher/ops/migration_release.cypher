@@ -13,10 +13,5 @@ MATCH (l:MkgMigrationLock {name: $lock})
 SET l.touched_by = $owner
 WITH l
 WHERE l.owner = $owner AND l.token = $token
-SET l.owner = null,
-  l.by = null,
-  l.host = null,
-  l.pid = null,
-  l.taken_at = null,
-  l.expires_at = null
+SET l.owner = null, l.by = null, l.host = null, l.pid = null, l.taken_at = null, l.expires_at = null
 RETURN l.token AS token

@@ -27,7 +27,8 @@ SET l.touched_by = $owner
 WITH l
 WHERE l.owner = $owner AND l.token = $token
 MERGE (m:MkgRepeatable {id: $id})
-SET m.checksum = $checksum,
+SET
+  m.checksum = $checksum,
   m.kind = $kind,
   m.state = $state,
   m.message = $message,
@@ -36,7 +37,8 @@ SET m.checksum = $checksum,
   m.applied_by = $by,
   m.tool = $tool
 MERGE (g:MkgMigrationLog {id: $log})
-  ON CREATE SET g.at = datetime.realtime(),
+  ON CREATE SET
+    g.at = datetime.realtime(),
     g.operation = $operation,
     g.migration = $id,
     g.message = $message,

@@ -8,5 +8,9 @@
 // @index   project_learning_vector
 // @why     An empty memory gives no hit and proves the search as well: a missing index is an error.
 MATCH (l:Learning)
-  SEARCH l IN (VECTOR INDEX project_learning_vector FOR $vector LIMIT 1)
+  SEARCH l IN (
+    VECTOR INDEX project_learning_vector
+    FOR $vector
+    LIMIT 1
+  )
 RETURN count(l) AS hits

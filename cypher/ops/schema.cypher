@@ -11,11 +11,17 @@
 // @why     The names come from the model, so a store that is shared with other data tells nothing of it.
 CALL () {
   UNWIND $labels AS label
-  CALL (label) { MATCH (n:$(label)) RETURN count(n) AS total }
+  CALL (label) {
+    MATCH (n:$(label))
+    RETURN count(n) AS total
+  }
   RETURN 'label' AS kind, label AS name, total
- UNION ALL
+    UNION ALL
   UNWIND $types AS type
-  CALL (type) { MATCH ()-[r:$(type)]->() RETURN count(r) AS total }
+  CALL (type) {
+    MATCH ()-[r:$(type)]->()
+    RETURN count(r) AS total
+  }
   RETURN 'type' AS kind, type AS name, total
 }
 RETURN kind, name, total

@@ -7,6 +7,7 @@
 // @return  labels      LIST<STRING NOT NULL>
 // @return  properties  LIST<STRING NOT NULL>
 // @locks   none
-SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties
+SHOW CONSTRAINTS
+YIELD name, type, labelsOrTypes, properties
 RETURN name AS name, type AS type, labelsOrTypes AS labels, properties AS properties
 ORDER BY name

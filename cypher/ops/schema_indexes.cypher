@@ -10,8 +10,10 @@
 // @return  options     MAP NOT NULL
 // @return  failure     STRING NOT NULL
 // @locks   none
-SHOW INDEXES YIELD name, type, state, labelsOrTypes, properties, options, failureMessage
-RETURN name AS name,
+SHOW INDEXES
+YIELD name, type, state, labelsOrTypes, properties, options, failureMessage
+RETURN
+  name AS name,
   type AS type,
   state AS state,
   labelsOrTypes AS labels,

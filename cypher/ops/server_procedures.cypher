@@ -5,6 +5,8 @@
 // @param   names  LIST<STRING NOT NULL> NOT NULL
 // @return  name   STRING NOT NULL
 // @locks   none
-SHOW PROCEDURES YIELD name WHERE name IN $names
+SHOW PROCEDURES
+YIELD name
+WHERE name IN $names
 RETURN name AS name
 ORDER BY name

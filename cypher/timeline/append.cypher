@@ -8,6 +8,7 @@
 // @return  seq         INTEGER NOT NULL
 // @locks   (:Session), exclusive, before its tail and its twins are read
 // @index   session_id, session_event_id, session_event_seq, session_event_key, project_id, user_id
+// @allow   Layout  one value a line would double its length
 // @why     A second registration of a hook repeats an event within two seconds: it is stored once.
 //          An event with a natural key is one event for ever. The tail pointer keeps the cost of an
 //          append the same at any length of the session.

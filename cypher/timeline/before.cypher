@@ -20,9 +20,18 @@
 MATCH (cursor:Episode {id: $episode_id})
 WHERE cursor.project_id = $project_id
 MATCH (e:Episode)
-WHERE e.project_id = $project_id AND e.ended_at <= cursor.ended_at
-  AND (e.ended_at < cursor.ended_at OR e.id > cursor.id)
-WITH e ORDER BY e.ended_at DESC, e.id ASC
+WHERE
+  e.project_id = $project_id AND e.ended_at <= cursor.ended_at AND (e.ended_at < cursor.ended_at OR e.id > cursor.id)
+WITH e
+ORDER BY e.ended_at DESC, e.id ASC
 LIMIT $limit
-RETURN e.id AS id, e.type AS type, e.title AS title, e.facts AS facts, e.narrative AS narrative,
-  e.user_id AS user_id, e.session_id AS session_id, coalesce(e.injectable, false) AS injectable, e.ended_at AS ended_at
+RETURN
+  e.id AS id,
+  e.type AS type,
+  e.title AS title,
+  e.facts AS facts,
+  e.narrative AS narrative,
+  e.user_id AS user_id,
+  e.session_id AS session_id,
+  coalesce(e.injectable, false) AS injectable,
+  e.ended_at AS ended_at

@@ -19,28 +19,61 @@
 // @why     What the composer of an episode may say is exactly what these columns hold. The session's
 //          subagents belong to it.
 MATCH (session:Session {session_id: $session_id})
-WITH session, COLLECT {
-  MATCH (session)-[:HAS_SUBAGENT]->{0,3}(part:Session)-[:HAS_EVENT]->(e:SessionEvent)
-  RETURN e ORDER BY e.timestamp, e.session_id, e.seq LIMIT 2000
-} AS events
+WITH
+  session,
+  COLLECT {
+    MATCH (session)-[:HAS_SUBAGENT]->{0,3}(part:Session)-[:HAS_EVENT]->(e:SessionEvent)
+    RETURN e
+    ORDER
+    BY
+    e.timestamp,
+    e.session_id,
+    e.seq
+    LIMIT
+    2000
+  } AS events
 WHERE size(events) > 0
-WITH session, events,
+WITH
+  session,
+  events,
   [e IN events WHERE e.event_name = 'UserPromptSubmit' AND e.session_id = $session_id] AS asked,
   [e IN events WHERE e.tool_error = true AND coalesce(e.is_interrupt, false) = false] AS failed,
   [e IN events WHERE e.event_name = 'Stop' AND e.last_assistant_message IS NOT NULL] AS stops
-RETURN session.project_id AS project_id, session.user_id AS user_id,
-  events[0].timestamp AS started_at, events[-1].timestamp AS ended_at, size(events) AS events,
-  [e IN asked[..12] | {text: e.prompt, origin: e.origin}] AS prompts, size(asked) AS prompt_count,
+RETURN
+  session.project_id AS project_id,
+  session.user_id AS user_id,
+  events[0].timestamp AS started_at,
+  events[-1].timestamp AS ended_at,
+  size(events) AS events,
+  [e IN asked[..12] | {text: e.prompt, origin: e.origin}] AS prompts,
+  size(asked) AS prompt_count,
   COLLECT {
-    UNWIND events AS e WITH e
-    WHERE e.file_path IS NOT NULL AND e.event_name = 'PostToolUse'
-      AND e.tool_name IN ['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'apply_patch']
-    RETURN DISTINCT e.file_path LIMIT 12
+    UNWIND events AS e
+    WITH e
+    WHERE
+      e.file_path IS NOT NULL AND
+      e.event_name = 'PostToolUse' AND
+      e.tool_name IN ['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'apply_patch']
+    RETURN DISTINCT e.file_path
+    LIMIT
+    12
   } AS files,
   COLLECT {
-    UNWIND events AS e WITH e WHERE e.tool_name IS NOT NULL AND e.event_name IN ['PostToolUse', 'PostToolUseFailure']
-    WITH e.tool_name AS name, count(*) AS calls ORDER BY calls DESC, name LIMIT 8
+    UNWIND events AS e
+    WITH e
+    WHERE e.tool_name IS NOT NULL AND e.event_name IN ['PostToolUse', 'PostToolUseFailure']
+    WITH e.tool_name AS name, count(*) AS calls
+    ORDER
+    BY
+    calls
+    DESC,
+    name
+    LIMIT
+    8
     RETURN {name: name, calls: calls}
   } AS tools,
   [e IN failed[..6] | {tool: e.tool_name, error: left(coalesce(e.error, e.tool_output, ''), 300)}] AS failures,
-  CASE WHEN size(stops) = 0 THEN null ELSE stops[-1].last_assistant_message END AS outcome
+  CASE
+    WHEN size(stops) = 0 THEN null
+    ELSE stops[-1].last_assistant_message
+  END AS outcome

@@ -18,9 +18,20 @@
 // @index   episode_timeline
 // @why     The range index gives the newest first without reading the project's whole timeline.
 MATCH (e:Episode)
-WHERE e.project_id = $project_id AND e.ended_at IS NOT NULL
-  AND ($without_session IS NULL OR e.session_id <> $without_session)
-WITH e ORDER BY e.project_id DESC, e.ended_at DESC, e.id ASC
+WHERE
+  e.project_id = $project_id AND
+  e.ended_at IS NOT NULL AND
+  ($without_session IS NULL OR e.session_id <> $without_session)
+WITH e
+ORDER BY e.project_id DESC, e.ended_at DESC, e.id ASC
 LIMIT $limit
-RETURN e.id AS id, e.type AS type, e.title AS title, e.facts AS facts, e.narrative AS narrative,
-  e.user_id AS user_id, e.session_id AS session_id, coalesce(e.injectable, false) AS injectable, e.ended_at AS ended_at
+RETURN
+  e.id AS id,
+  e.type AS type,
+  e.title AS title,
+  e.facts AS facts,
+  e.narrative AS narrative,
+  e.user_id AS user_id,
+  e.session_id AS session_id,
+  coalesce(e.injectable, false) AS injectable,
+  e.ended_at AS ended_at

@@ -12,7 +12,8 @@
 //          tells that an agent, and not the user, wrote it. It may outlive its session.
 MATCH (e:SessionEvent)
 WHERE e.tool_name IN $tools AND e.tool_input IS NOT NULL
-WITH e ORDER BY e.timestamp DESC, e.event_id ASC
+WITH e
+ORDER BY e.timestamp DESC, e.event_id ASC
 LIMIT $limit
 MATCH (s:Session {session_id: e.session_id})
 RETURN e.tool_input AS tool_input, coalesce(s.parent_session_id, s.session_id) AS session_id

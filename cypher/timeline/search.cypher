@@ -29,15 +29,22 @@ CALL () {
       WHERE near.owner_key = $owner_key AND near.live = true AND near.embedding_model = $embedding_model
       LIMIT $pool
     ) SCORE AS closeness
-  WITH near, closeness ORDER BY closeness DESC, near.id
+  WITH near, closeness
+  ORDER BY closeness DESC, near.id
   WITH collect(near) AS nears
   UNWIND range(0, size(nears) - 1) AS i
   RETURN nears[i] AS hit, 1.0 / (60 + i + 1) AS part, 'vector' AS source
- UNION ALL
-  UNWIND CASE WHEN $terms = '' THEN [] ELSE [$terms] END AS lucene
+    UNION ALL
+  UNWIND
+    CASE
+      WHEN $terms = '' THEN []
+      ELSE [$terms]
+    END AS lucene
   CALL db.index.fulltext.queryNodes('project_observation_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
-  WITH node AS worded, bm25 WHERE worded.owner_key = $owner_key
-  WITH worded, bm25 ORDER BY bm25 DESC, worded.id
+  WITH node AS worded, bm25
+  WHERE worded.owner_key = $owner_key
+  WITH worded, bm25
+  ORDER BY bm25 DESC, worded.id
   WITH collect(worded) AS wordeds
   UNWIND range(0, size(wordeds) - 1) AS j
   RETURN wordeds[j] AS hit, 1.0 / (60 + j + 1) AS part, 'text' AS source
@@ -45,5 +52,12 @@ CALL () {
 WITH hit, sum(part) AS score, collect(source) AS sources
 ORDER BY score DESC, hit.id
 LIMIT $limit
-RETURN hit.id AS id, hit.type AS type, hit.title AS title, hit.narrative AS narrative, hit.user_id AS user_id,
-  hit.ended_at AS ended_at, score, sources
+RETURN
+  hit.id AS id,
+  hit.type AS type,
+  hit.title AS title,
+  hit.narrative AS narrative,
+  hit.user_id AS user_id,
+  hit.ended_at AS ended_at,
+  score,
+  sources

@@ -27,14 +27,30 @@ OPTIONAL MATCH (project)-[pointer:LATEST_OBSERVATION]->(before:Episode)
 WITH project, session, known IS NULL AS created, pointer, before
 MERGE (episode:Episode {id: $id})
   ON CREATE SET episode.created_at = datetime(), episode.scope = 'project', episode.status = 'recorded'
-SET episode += $content, episode.project_id = $project_id, episode.session_id = $session_id,
-  episode.started_at = $started_at, episode.ended_at = $ended_at, episode.live = true,
-  episode.embedding = $embedding, episode.embedding_model = $embedding_model
-FOREACH (_ IN CASE WHEN created THEN [1] ELSE [] END |
+SET
+  episode += $content,
+  episode.project_id = $project_id,
+  episode.session_id = $session_id,
+  episode.started_at = $started_at,
+  episode.ended_at = $ended_at,
+  episode.live = true,
+  episode.embedding = $embedding,
+  episode.embedding_model = $embedding_model
+FOREACH (_ IN
+CASE
+  WHEN created THEN [1]
+  ELSE []
+END |
   CREATE (project)-[:HAS_OBSERVATION]->(episode)
   CREATE (episode)-[:FROM_SESSION]->(session)
-  CREATE (project)-[:LATEST_OBSERVATION]->(episode))
-FOREACH (_ IN CASE WHEN created AND pointer IS NOT NULL THEN [1] ELSE [] END |
+  CREATE (project)-[:LATEST_OBSERVATION]->(episode)
+)
+FOREACH (_ IN
+CASE
+  WHEN created AND pointer IS NOT NULL THEN [1]
+  ELSE []
+END |
   CREATE (before)-[:NEXT]->(episode)
-  DELETE pointer)
+  DELETE pointer
+)
 RETURN episode.id AS id, created

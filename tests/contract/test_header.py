@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from mkg.bundle import header, load_bundle
-from mkg.bundle.check import Finding, bindings, cypher_in_python, offline, parameters
+from mkg.bundle.check import offline
+from mkg.bundle.findings import Finding
 from mkg.bundle.loader import Bundle, read_bundle
+from mkg.bundle.rules_text import bindings, cypher_in_python, parameters
 from mkg.bundle.stub import BOUND, Runner, cypher
 from mkg.errors import BindingError, BundleError, HeaderError, RowShapeError
 from tests.support.fake_runner import FakeRunner
@@ -186,7 +188,7 @@ def test_a_row_that_does_not_fit_names_query_column_and_both_types() -> None:
 
 def test_every_shipped_query_holds_the_offline_contract() -> None:
     import mkg
-    from mkg.cli.basics import bind_all
+    from mkg.cli.contract import bind_all
 
     bind_all()
     assert offline(load_bundle(), Path(mkg.__file__).parent) == []

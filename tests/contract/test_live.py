@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from mkg.bundle import header, load_bundle
-from mkg.bundle.check import explained, sample
+from mkg.bundle.rules_server import explained
+from mkg.bundle.sample import sample
 from mkg.db import Neo4jRunner
 from tests.conftest import Live, Server
 from tests.support.requirement import requirement

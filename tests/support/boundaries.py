@@ -217,7 +217,8 @@ def vague_names(root: Path) -> Iterator[str]:
     """Files and folders whose name says nothing."""
     for base in ("python", "hooks", "cypher", "gds", "migrations", "plugin", "tests"):
         for path in sorted((root / base).rglob("*")):
-            if path.stem.lower() in BANNED_NAMES:
+            ours = "node_modules" not in path.parts
+            if ours and path.stem.lower() in BANNED_NAMES:
                 yield f"{path.relative_to(root)}: name it by what it is about"
 
 

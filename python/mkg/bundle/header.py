@@ -90,6 +90,10 @@ class QuerySpec:
     path: Path
     language: str = "CYPHER 25"
 
+    def allows(self, what: str) -> bool:
+        """Whether an `@allow` line names this exception."""
+        return any(line.split()[0] == what for line in self.allow)
+
     @property
     def text(self) -> str:
         """What is sent: the language selector of the bundle, then the file's body."""

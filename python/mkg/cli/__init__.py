@@ -6,7 +6,7 @@ import uuid
 import typer
 
 from mkg import __version__, log
-from mkg.cli import basics, db, demo, migrate, redact, screen, serve, worker
+from mkg.cli import basics, contract, db, demo, migrate, redact, screen, serve, worker
 from mkg.errors import MkgError
 
 app = typer.Typer(
@@ -22,7 +22,8 @@ app.add_typer(worker.app, name="worker")
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("why")(basics.why)
-app.command("check")(basics.check)
+app.command("check")(contract.check)
+app.command("catalog")(contract.catalog)
 app.command("config")(basics.config)
 app.command("trust")(basics.trust)
 app.command("redact")(redact.redact)

@@ -1,4 +1,4 @@
-"""Small commands: why, check, config, trust."""
+"""Small commands: why, config, trust."""
 
 import dataclasses
 import json
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mkg import log
-from mkg.errors import BundleError, ConfigError, MkgError, Refused
+from mkg.errors import ConfigError, MkgError, Refused
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -81,48 +81,6 @@ def explain(row: object) -> str:
 def visible(text: str) -> str:
     """A text for a terminal: what could move the cursor or hide something is shown as an escape."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
-
-
-def check(
-    offline_only: Annotated[
-        bool, typer.Option("--offline", help="Without a server: A1, A2, A5, A9.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Check every shipped query against its contract."""
-    import mkg
-    from mkg.bundle import check as rules
-    from mkg.bundle import load_bundle
-    from mkg.db import connect
-    from mkg.settings import load_settings
-
-    bundle = load_bundle()
-    bind_all()
-    found = rules.offline(bundle, Path(mkg.__file__).parent)
-    if not offline_only:
-        with connect(load_settings(), caller="check") as run:
-            found += rules.online(bundle, run)
-    if as_json:
-        typer.echo(json.dumps([dataclasses.asdict(f) for f in found], indent=2))
-    else:
-        for finding in found:
-            typer.echo(str(finding))
-        where = "offline" if offline_only else "offline and on the server"
-        typer.echo(f"{len(bundle.queries)} queries checked {where}, {len(found)} finding(s)")
-    if found:
-        raise BundleError(f"{len(found)} rule(s) of the query contract are broken")
-
-
-def bind_all() -> None:
-    """Import every module that may bind a stub."""
-    import importlib
-    import pkgutil
-
-    import mkg
-
-    for module in pkgutil.walk_packages(mkg.__path__, "mkg."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
 
 
 def config(as_json: Json = False) -> None:

@@ -1,0 +1,116 @@
+"""Commands for the query contract: check, catalog."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mkg.bundle.findings import Finding
+from mkg.bundle.language import Analysis, LanguageAway
+from mkg.bundle.loader import Bundle
+from mkg.errors import BundleError, Refused
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def check(
+    offline_only: Annotated[
+        bool, typer.Option("--offline", help="Without a server: the rules A1 to A9.")
+    ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Lay out the files as the formatter does, then check.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check every shipped query against its contract."""
+    import mkg
+    from mkg.bundle import check as rules
+    from mkg.bundle import load_bundle
+    from mkg.db import connect
+    from mkg.settings import load_settings
+
+    bundle = load_bundle()
+    bind_all()
+    if fix:
+        bundle = _laid_out(bundle)
+    found = rules.offline(bundle, Path(mkg.__file__).parent)
+    analyses = _analysed(bundle)
+    if analyses is not None:
+        found += rules.by_language(bundle, analyses)
+    if not offline_only:
+        with connect(load_settings(), caller="check") as run:
+            found += rules.online(bundle, run)
+    if as_json:
+        typer.echo(json.dumps([dataclasses.asdict(f) for f in found], indent=2))
+    else:
+        _print(
+            found, len(bundle.queries), "offline" if offline_only else "offline and on the server"
+        )
+    if found:
+        raise BundleError(f"{len(found)} rule(s) of the query contract are broken")
+
+
+def _print(found: list[Finding], queries: int, where: str) -> None:
+    for finding in found:
+        typer.echo(str(finding))
+    typer.echo(f"{queries} queries checked {where}, {len(found)} finding(s)")
+
+
+def _analysed(bundle: Bundle) -> dict[str, Analysis] | None:
+    from mkg.bundle import check as rules
+    from mkg.bundle.model import load_model
+
+    try:
+        return rules.analysed(bundle, load_model())
+    except LanguageAway as away:
+        left_out = ", ".join(rules.LANGUAGE_RULES)
+        typer.echo(f"not checked here: {left_out} ({away})", err=True)
+        return None
+
+
+def _laid_out(bundle: Bundle) -> Bundle:
+    from mkg.bundle.files import root
+    from mkg.bundle.loader import read_bundle
+    from mkg.bundle.rules_language import fixed
+
+    analyses = _analysed(bundle)
+    if analyses is None:
+        raise Refused("the formatter is not here, so nothing was laid out")
+    for name in fixed(bundle.queries, analyses):
+        typer.echo(f"laid out {name}", err=True)
+    return read_bundle(root("cypher"), root("gds"))
+
+
+def bind_all() -> None:
+    """Import every module that may bind a stub."""
+    import importlib
+    import pkgutil
+
+    import mkg
+
+    for module in pkgutil.walk_packages(mkg.__path__, "mkg."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def catalog(
+    write: Annotated[
+        Path | None, typer.Option("--write", help="A file to write instead of printing.")
+    ] = None,
+) -> None:
+    """Print the procedures and functions of the server, as the contract keeps them."""
+    from mkg.bundle import catalog as catalogs
+    from mkg.db import connect
+    from mkg.settings import load_settings
+
+    with connect(load_settings(), caller="catalog") as run:
+        asked = catalogs.ask(run)
+    if write is None:
+        typer.echo(catalogs.text(asked), nl=False)
+        return
+    write.write_text(catalogs.text(asked), encoding="utf-8")
+    typer.echo(
+        f"{write}: {len(asked.procedures)} procedures, {len(asked.functions)} functions", err=True
+    )

@@ -1,0 +1,10 @@
+// @query   bad.a4_allow
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @param   owner  STRING NOT NULL
+// @return  id     STRING NOT NULL
+// @locks   none
+// @allow   Layout  it is short
+MATCH (t:Toy {owner: $owner})
+RETURN t.id AS id

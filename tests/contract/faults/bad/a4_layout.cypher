@@ -1,0 +1,9 @@
+// @query   bad.a4_layout
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @param   owner  STRING NOT NULL
+// @return  id     STRING NOT NULL
+// @locks   none
+MATCH (t:Toy {owner: $owner})
+return t.id AS id
