@@ -13,14 +13,19 @@ from mkg.bundle.header import QuerySpec
 from mkg.bundle.language import Analysis
 from mkg.bundle.loader import Bundle
 from mkg.bundle.model import Model
-from mkg.bundle.rules_language import layout
+from mkg.bundle.rules_language import layout, types, words, writers
 from mkg.bundle.rules_server import explained
 from mkg.bundle.rules_text import bindings, cypher_in_python, parameters
 
 if TYPE_CHECKING:
     from mkg.db import Neo4jRunner
 
-LANGUAGE_RULES: dict[str, Callable[[QuerySpec, Analysis], Iterator[Finding]]] = {"A4": layout}
+LANGUAGE_RULES: dict[str, Callable[[QuerySpec, Analysis, Model], Iterator[Finding]]] = {
+    "A3": words,
+    "A4": layout,
+    "A6": types,
+    "A8": writers,
+}
 
 
 def offline(bundle: Bundle, sources: Path) -> list[Finding]:
@@ -45,13 +50,13 @@ def analysed(bundle: Bundle, model: Model) -> dict[str, Analysis]:
     return language.analyse(bundle.queries.values(), model, stored)
 
 
-def by_language(bundle: Bundle, analyses: Mapping[str, Analysis]) -> list[Finding]:
+def by_language(bundle: Bundle, analyses: Mapping[str, Analysis], model: Model) -> list[Finding]:
     """Findings of the rules that need the language package."""
     return [
         finding
         for rule in LANGUAGE_RULES.values()
         for name, query in bundle.queries.items()
-        for finding in rule(query, analyses[name])
+        for finding in rule(query, analyses[name], model)
     ]
 
 

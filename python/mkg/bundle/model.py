@@ -4,8 +4,10 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from mkg.bundle.files import root
+from mkg.errors import BundleError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One pair of ends of a relationship type."""
+    """One pair of ends of a relationship type, and who writes it."""
 
     start: str
     end: str
+    writers: tuple[str, ...]
     properties: dict[str, str]
 
 
@@ -66,7 +69,14 @@ def read_model(path: Path) -> Model:
         for name, entry in data["labels"].items()
     }
     relationships = {
-        name: tuple(Link(end["from"], end["to"], dict(end.get("properties", {}))) for end in ends)
+        name: tuple(_link(name, end) for end in ends)
         for name, ends in data["relationships"].items()
     }
     return Model(labels, relationships)
+
+
+def _link(name: str, end: dict[str, Any]) -> Link:
+    if not end.get("writers"):
+        raise BundleError(f"model.toml: {name} from {end['from']} to {end['to']} has no writers")
+    properties = dict(end.get("properties", {}))
+    return Link(end["from"], end["to"], tuple(end["writers"]), properties)

@@ -28,6 +28,7 @@ def check(
     import mkg
     from mkg.bundle import check as rules
     from mkg.bundle import load_bundle
+    from mkg.bundle.model import load_model
     from mkg.db import connect
     from mkg.settings import load_settings
 
@@ -38,7 +39,7 @@ def check(
     found = rules.offline(bundle, Path(mkg.__file__).parent)
     analyses = _analysed(bundle)
     if analyses is not None:
-        found += rules.by_language(bundle, analyses)
+        found += rules.by_language(bundle, analyses, load_model())
     if not offline_only:
         with connect(load_settings(), caller="check") as run:
             found += rules.online(bundle, run)

@@ -1,0 +1,8 @@
+// @query   bad.a3_variable
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @return  id     STRING NOT NULL
+// @locks   none
+MATCH (t:Toy)
+RETURN toy.id AS id

@@ -1,0 +1,8 @@
+// @query   good.a6_list
+// @since   0.1.0
+// @mode    read
+// @card    one
+// @return  ids    LIST<STRING NOT NULL> NOT NULL
+// @locks   none
+MATCH (t:Toy)
+RETURN collect(toString(t.size)) AS ids

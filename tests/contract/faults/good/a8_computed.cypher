@@ -1,0 +1,12 @@
+// @query   good.a8_computed
+// @since   0.1.0
+// @mode    write
+// @card    one
+// @param   id     STRING NOT NULL
+// @param   label  STRING NOT NULL
+// @return  id     STRING NOT NULL
+// @locks   none
+// @allow   DynamicLabel  the caller checks it against the model
+MATCH (t:Toy {id: $id})
+SET t: $ ($label)
+RETURN t.id AS id
