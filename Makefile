@@ -12,7 +12,7 @@ define in_two
 	test $$shared -eq 0 && test $$other -eq 0
 endef
 
-.PHONY: help setup demo test test-all check format-cypher catalog lock lock-server ledger clean
+.PHONY: help setup demo test test-all check bench format-cypher catalog lock lock-server ledger clean
 
 help:
 	@echo "make demo      start a store, replay a session, show what was learned and what comes back"
@@ -21,6 +21,7 @@ help:
 	@echo "make check     the fast loop: lint, the offline contract, tests without a server"
 	@echo "make format-cypher  lay out cypher/ and gds/ as Neo4j's formatter does (needs Node)"
 	@echo "make catalog   write tests/server_catalog.json from the server of the settings"
+	@echo "make bench     time what matters against a yardstick in the same run; renews README's tables"
 	@echo "make ledger    bring tests/requirements.toml and the generated part of README.md up to date"
 	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven)"
 	@echo "make lock      resolve requirements.lock again from pyproject.toml"
@@ -49,6 +50,9 @@ format-cypher: .venv/.ready
 
 catalog: .venv/.ready
 	@.venv/bin/mkg catalog --write tests/server_catalog.json
+
+bench: .venv/.ready
+	@$(PY) -m tests.bench $(ARGS)
 
 ledger: .venv/.ready
 	@$(PY) -m tests.support.requirements_tool sync

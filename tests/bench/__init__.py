@@ -1,0 +1,1 @@
+"""`make bench`: ratios of medians over interleaved rounds, on the real server."""

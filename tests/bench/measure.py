@@ -1,0 +1,96 @@
+"""Interleaved rounds, ratios of medians with their interval, slopes over sizes.
+
+A time on one machine says little; the ratio of two times taken in the same rounds says a lot. The
+rounds run A B C A B C in an order shuffled by seed, so that whatever slows the machine slows all.
+Source: performance 9.1 (PERF-60).
+"""
+
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def interleaved(
+    cases: Mapping[str, Callable[[int], object]], *, rounds: int, warm: int = 3, seed: int = 1
+) -> dict[str, list[float]]:
+    """Time every case once a round, in milliseconds.
+
+    Args:
+        cases: name to a call that takes the number of the round.
+        warm: rounds before the first that counts.
+    """
+    names, chance = list(cases), random.Random(seed)
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(-warm, rounds):
+        chance.shuffle(names)
+        for name in names:
+            started = time.perf_counter()
+            cases[name](number + warm)
+            if number >= 0:
+                times[name].append((time.perf_counter() - started) * 1000)
+    return times
+
+
+def ratio(mine: Sequence[float], yardstick: Sequence[float], *, seed: int = 1) -> Estimate:
+    """The ratio of the medians; the interval resamples whole rounds, so pairs stay together.
+
+    Raises:
+        ValueError: the two were not timed in the same rounds.
+    """
+    if len(mine) != len(yardstick) or not mine:
+        raise ValueError("both sides of a ratio need the same rounds")
+    pairs, chance = list(zip(mine, yardstick, strict=True)), random.Random(seed)
+    drawn: list[float] = []
+    for _ in range(RESAMPLES):
+        again = chance.choices(pairs, k=len(pairs))
+        drawn.append(
+            statistics.median(a for a, _ in again) / statistics.median(b for _, b in again)
+        )
+    drawn.sort()
+    return Estimate(statistics.median(mine) / statistics.median(yardstick), *_middle_of(drawn))
+
+
+def slope(times: Mapping[int, Sequence[float]], *, seed: int = 1) -> Estimate:
+    """The exponent of time over size: the least-squares line through the medians, log-log."""
+    if len(times) < 2:
+        raise ValueError("a slope needs two sizes")
+    chance = random.Random(seed)
+    drawn = sorted(
+        _exponent({size: chance.choices(list(row), k=len(row)) for size, row in times.items()})
+        for _ in range(RESAMPLES)
+    )
+    return Estimate(_exponent(times), *_middle_of(drawn))
+
+
+def spread(row: Sequence[float]) -> str:
+    """Median and 95th percentile, for people; no bar is set on them."""
+    ordered = sorted(row)
+    last = ordered[min(len(ordered) - 1, math.ceil(0.95 * len(ordered)) - 1)]
+    return f"{statistics.median(ordered):.2f} / {last:.2f}"
+
+
+def _middle_of(drawn: Sequence[float]) -> tuple[float, float]:
+    return drawn[int(0.025 * len(drawn))], drawn[int(0.975 * len(drawn)) - 1]
+
+
+def _exponent(times: Mapping[int, Sequence[float]]) -> float:
+    xs = [math.log(size) for size in times]
+    ys = [math.log(statistics.median(row)) for row in times.values()]
+    return statistics.linear_regression(xs, ys).slope
