@@ -170,9 +170,14 @@ def server_runner(server: Server) -> Iterator[Neo4jRunner]:
 @pytest.fixture
 def live(server: Server, server_runner: Neo4jRunner) -> Live:
     """The shared database, wiped."""
-    text = "CYPHER 25\n" + (_SUPPORT / "wipe.cypher").read_text(encoding="utf-8")
-    server_runner.execute(text, mode="auto", name="test.wipe")
+    wipe(server_runner)
     return Live(server, server_runner)
+
+
+def wipe(run: Neo4jRunner) -> None:
+    """Delete all but the migrations and the mark."""
+    text = "CYPHER 25\n" + (_SUPPORT / "wipe.cypher").read_text(encoding="utf-8")
+    run.execute(text, mode="auto", name="test.wipe")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -16,9 +16,12 @@
 // @return  ended_at    ZONED DATETIME NOT NULL
 // @locks   none
 // @index   episode_id, episode_timeline
-// @why     Strictly older by (ended_at, id), so that paging neither skips nor repeats.
+// @why     Strictly older by (ended_at, id), so that paging neither skips nor repeats. LIMIT 1 keeps
+//          the planner of an empty store from looking the cursor up once an episode.
 MATCH (cursor:Episode {id: $episode_id})
 WHERE cursor.project_id = $project_id
+WITH cursor
+LIMIT 1
 MATCH (e:Episode)
 WHERE
   e.project_id = $project_id AND e.ended_at <= cursor.ended_at AND (e.ended_at < cursor.ended_at OR e.id > cursor.id)

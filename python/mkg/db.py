@@ -250,7 +250,13 @@ class Neo4jRunner:
             delay = min(delay * 2, 2.0)
 
 
-def connect(settings: Settings, *, caller: str = "cli", retry_seconds: float = 8.0) -> Neo4jRunner:
+def connect(
+    settings: Settings,
+    *,
+    caller: str = "cli",
+    retry_seconds: float = 8.0,
+    notifications: bool = False,
+) -> Neo4jRunner:
     """A runner on the effective store.
 
     Raises:
@@ -262,7 +268,12 @@ def connect(settings: Settings, *, caller: str = "cli", retry_seconds: float = 8
         password = store.password.get_secret_value() if store.password else ""
         auth = (store.username, password)
         return Neo4jRunner(
-            store.uri, auth, store.database, caller=caller, retry_seconds=retry_seconds
+            store.uri,
+            auth,
+            store.database,
+            caller=caller,
+            retry_seconds=retry_seconds,
+            notifications=notifications,
         )
     from mkg.localdb import endpoint
 
@@ -275,6 +286,7 @@ def connect(settings: Settings, *, caller: str = "cli", retry_seconds: float = 8
         store.database,
         caller=caller,
         retry_seconds=retry_seconds,
+        notifications=notifications,
     )
 
 

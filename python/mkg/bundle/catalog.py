@@ -81,12 +81,17 @@ def read(path: Path) -> Catalog:
         BundleError: the file is missing or is none of ours.
     """
     try:
-        data = cast("dict[str, dict[str, Entry]]", json.loads(path.read_text(encoding="utf-8")))
-        return Catalog(data["procedures"], data["functions"])
+        return read_text(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError) as error:
         raise BundleError(
             f"{path} cannot be used ({type(error).__name__}); make it with: make catalog"
         ) from None
+
+
+def read_text(content: str) -> Catalog:
+    """The catalog that a file's content holds."""
+    data = cast("dict[str, dict[str, Entry]]", json.loads(content))
+    return Catalog(data["procedures"], data["functions"])
 
 
 def text(catalog: Catalog) -> str:

@@ -14,7 +14,7 @@ from mkg.bundle.language import Analysis
 from mkg.bundle.loader import Bundle
 from mkg.bundle.model import Model
 from mkg.bundle.rules_language import layout, types, words, writers
-from mkg.bundle.rules_server import explained
+from mkg.bundle.rules_server import Facts, explained
 from mkg.bundle.rules_text import bindings, cypher_in_python, parameters
 
 if TYPE_CHECKING:
@@ -60,6 +60,12 @@ def by_language(bundle: Bundle, analyses: Mapping[str, Analysis], model: Model) 
     ]
 
 
-def online(bundle: Bundle, run: "Neo4jRunner") -> list[Finding]:
-    """Every finding of a server's EXPLAIN."""
-    return [finding for query in bundle.queries.values() for finding in explained(query, run)]
+def online(
+    bundle: Bundle, run: "Neo4jRunner", facts: Facts, unstored: Model | None = None
+) -> list[Finding]:
+    """Every finding of a server's EXPLAIN; arguments as for `explained`."""
+    return [
+        finding
+        for query in bundle.queries.values()
+        for finding in explained(query, run, facts, unstored)
+    ]

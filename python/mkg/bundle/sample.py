@@ -27,5 +27,5 @@ def _value(kind: CypherType) -> Any:
         "ANY": "x",
     }
     if kind.name == "LIST":
-        return [0.1] * VECTOR if kind.inner == "FLOAT" else []
+        return [0.1] * VECTOR if kind.inner == "FLOAT" else [plain[kind.inner or "ANY"]]
     return plain[kind.name]

@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from mkg.bundle import Runner
+from mkg.bundle import catalog as catalogs
 from mkg.bundle.findings import Finding
 from mkg.bundle.language import Analysis, LanguageAway
 from mkg.bundle.loader import Bundle
+from mkg.bundle.rules_server import Facts, Index
 from mkg.errors import BundleError, Refused
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -41,8 +44,8 @@ def check(
     if analyses is not None:
         found += rules.by_language(bundle, analyses, load_model())
     if not offline_only:
-        with connect(load_settings(), caller="check") as run:
-            found += rules.online(bundle, run)
+        with connect(load_settings(), caller="check", notifications=True) as run:
+            found += rules.online(bundle, run, facts(run), load_model())
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(f) for f in found], indent=2))
     else:
@@ -51,6 +54,22 @@ def check(
         )
     if found:
         raise BundleError(f"{len(found)} rule(s) of the query contract are broken")
+
+
+def facts(run: Runner) -> Facts:
+    """What a server has, as the rules need it."""
+    from mkg.migrate.schema import schema_constraints, schema_indexes
+
+    guards = {constraint.name for constraint in schema_constraints(run)}
+    return Facts(
+        catalogs.ask(run),
+        {
+            i.name: Index(
+                i.type, i.state, tuple(i.labels or ()), tuple(i.properties or ()), i.name in guards
+            )
+            for i in schema_indexes(run)
+        },
+    )
 
 
 def _print(found: list[Finding], queries: int, where: str) -> None:
@@ -102,7 +121,6 @@ def catalog(
     ] = None,
 ) -> None:
     """Print the procedures and functions of the server, as the contract keeps them."""
-    from mkg.bundle import catalog as catalogs
     from mkg.db import connect
     from mkg.settings import load_settings
 

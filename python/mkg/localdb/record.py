@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkg import log
-from mkg.bundle import check, load_bundle
+from mkg.bundle import load_bundle
+from mkg.bundle.sample import sample
 from mkg.errors import LocalDbError, Refused
 from mkg.localdb import archive, java, launch, life, look, process, store
 from mkg.localdb.java import Java
@@ -77,7 +78,8 @@ def _record(guest: "Settings", plan: Plan, recorded: Path, runtime: Java) -> Non
 
         apply_all(run)
         # Planning is most of what the first queries after a start wait for.
-        check.online(load_bundle(), run)
+        for query in load_bundle().queries.values():
+            run.explain(query.text, sample(query))
     found = store.running(plan.store)
     # Java writes the record when it ends.
     if found is None or not process.stop(found, patience=_RECORD_SECONDS):

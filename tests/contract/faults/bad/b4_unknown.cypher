@@ -1,0 +1,11 @@
+// @query   bad.b4_unknown
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @param   id     STRING NOT NULL
+// @return  id     STRING NOT NULL
+// @locks   none
+// @index   session_id
+MATCH (s:Session {session_id: $id})
+WHERE NOT s:Sesion
+RETURN s.session_id AS id

@@ -1,0 +1,8 @@
+// @query   bad.b5_everything
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @return  id     STRING NOT NULL
+// @locks   none
+MATCH (s)
+RETURN elementId(s) AS id

@@ -1,0 +1,8 @@
+// @query   bad.b5_label
+// @since   0.1.0
+// @mode    read
+// @card    many
+// @return  id     STRING NOT NULL
+// @locks   none
+MATCH (s:Session)
+RETURN elementId(s) AS id

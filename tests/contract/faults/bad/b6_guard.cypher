@@ -1,0 +1,11 @@
+// @query   bad.b6_guard
+// @since   0.1.0
+// @mode    write
+// @card    many
+// @param   id     STRING NOT NULL
+// @return  id     STRING NOT NULL
+// @locks   none
+// @index   session_id, learning_id
+MATCH (s:Session {session_id: $id})
+SET s.touched = $id
+RETURN s.session_id AS id
