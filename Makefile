@@ -12,6 +12,12 @@ define in_two
 	test $$shared -eq 0 && test $$other -eq 0
 endef
 
+# The type checker is a Node program in a Python package.
+define lint
+$(PY) -m ruff check . && $(PY) -m ruff format --check --quiet . && \
+  if command -v node >/dev/null; then $(PY) -m pyright; else echo "types not checked: there is no Node here"; fi
+endef
+
 .PHONY: help setup demo test test-all check bench format-cypher catalog lock lock-server ledger clean
 
 help:
@@ -35,12 +41,12 @@ test: .venv/.ready
 	$(in_two)
 
 test-all: test
+	@$(lint)
 	@echo "==> the real clients"
 	@$(PYTEST) tests/clients -m clients $(ARGS)
 
 check: .venv/.ready
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check --quiet .
+	@$(lint)
 	@.venv/bin/mkg check --offline
 	@$(PYTEST) tests -m "not live and not clients" $(ARGS)
 

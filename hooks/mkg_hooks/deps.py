@@ -28,7 +28,7 @@ class SessionState:
     """What this worker knows of one session before the graph does."""
 
     identity: Identity | None = None
-    told: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set[str])
     new_epoch: bool = False
     """A clear or compact was seen whose event is not yet in the graph."""
 

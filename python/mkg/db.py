@@ -8,7 +8,7 @@ transaction metadata, READ access mode for `read` queries (style 4.5-4.7, NEO-10
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar, cast
 
@@ -38,6 +38,7 @@ from mkg.errors import (
     GraphTimeout,
     GraphUnavailable,
 )
+from mkg.json_shape import as_object
 from mkg.settings import Settings
 
 T = TypeVar("T")
@@ -119,7 +120,8 @@ class Neo4jRunner:
             else neo4j.NotificationMinimumSeverity.OFF
         )
         try:
-            self._driver = neo4j.GraphDatabase.driver(
+            # The driver's options carry no types.
+            self._driver = neo4j.GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
                 uri,
                 auth=auth,
                 connection_timeout=connection_timeout,
@@ -170,7 +172,7 @@ class Neo4jRunner:
         return self._retried(work, name, neo4j.WRITE_ACCESS)
 
     @contextlib.contextmanager
-    def unit(self, *, name: str = "unit") -> Iterator[Unit]:
+    def unit(self, *, name: str = "unit") -> Generator[Unit]:
         """One transaction without retries; commits when the block ends well."""
         with (
             _translated(name),
@@ -214,11 +216,11 @@ class Neo4jRunner:
             for s in summary.gql_status_objects
             if s.is_notification
         )
-        plan = cast("dict[str, Any] | None", summary.plan)
+        plan = as_object(cast("object", summary.plan))  # pyright: ignore[reportUnknownMemberType]
         return Explained(summary.query_type or "", columns, notes, tuple(_operators(plan)))
 
     def _session(self, access: str) -> neo4j.Session:
-        return self._driver.session(
+        return self._driver.session(  # pyright: ignore[reportUnknownMemberType]
             database=self.database,
             default_access_mode=access,
             bookmark_manager=self._manager,
@@ -317,10 +319,10 @@ def _native(value: Any) -> Any:
     return value
 
 
-def _operators(plan: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
+def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if not plan:
         return
-    arguments = plan.get("args") or {}
+    arguments = as_object(plan.get("args"))
     yield str(plan.get("operatorType", "")).split("@")[0], str(arguments.get("Details", ""))
     for child in plan.get("children", []):
         yield from _operators(child)
@@ -335,7 +337,7 @@ def _worth_repeating(error: BaseException | None, attempt: int) -> bool:
 
 
 @contextlib.contextmanager
-def _translated(name: str) -> Iterator[None]:
+def _translated(name: str) -> Generator[None]:
     try:
         yield
     except (Neo4jError, DriverError) as error:

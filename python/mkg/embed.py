@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mkg.errors import ModelUnavailable
+from mkg.json_shape import as_array, as_object
 from mkg.settings import Settings
 
 LOCAL_MODEL = "minilm-l6-int8"
@@ -42,8 +43,7 @@ class LocalMiniLM:
     def __init__(self) -> None:
         self._model_file, self._tokenizer_file = _local_files()
         self._lock = threading.Lock()
-        self._session: Any = None
-        self._tokenizer: Any = None
+        self._loaded: tuple[Any, Any] | None = None
         self._cache: OrderedDict[str, list[float]] = OrderedDict()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
@@ -70,36 +70,38 @@ class LocalMiniLM:
     def _run(self, texts: list[str]) -> list[list[float]]:
         import numpy as np
 
-        if self._session is None:
-            self._load()
-        encoded = self._tokenizer.encode_batch(texts)
+        session, tokenizer = self._loaded or self._load()
+        encoded = tokenizer.encode_batch(texts)
         ids = np.array([e.ids for e in encoded], dtype=np.int64)
         mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        wanted = {i.name for i in self._session.get_inputs()}
-        output = self._session.run(None, {k: v for k, v in feeds.items() if k in wanted})[0]
+        wanted = {i.name for i in session.get_inputs()}
+        output = session.run(None, {k: v for k, v in feeds.items() if k in wanted})[0]
         if output.ndim == 3:
             weight = mask[:, :, None].astype(output.dtype)
             output = (output * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
         output = output / np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
         return [[float(x) for x in row] for row in output]
 
-    def _load(self) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
+    def _load(self) -> tuple[Any, Any]:
+        from importlib import import_module
 
+        # Neither package says its types.
+        onnxruntime: Any = import_module("onnxruntime")
+        tokenizers: Any = import_module("tokenizers")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         # Spinning threads take the second core from the client that waits for us (PERF-21).
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(
+        session = onnxruntime.InferenceSession(
             str(self._model_file), options, providers=["CPUExecutionProvider"]
         )
-        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
+        tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer_file))
         tokenizer.enable_truncation(_MAX_TOKENS)
         tokenizer.enable_padding()
-        self._tokenizer = tokenizer
+        self._loaded = session, tokenizer
+        return self._loaded
 
 
 class WorkerEmbedder:
@@ -127,13 +129,13 @@ class WorkerEmbedder:
                 json.dumps({"texts": list(texts)}).encode(),
                 timeout=self._timeout,
             )
-            answer = json.loads(reply)
+            answer = as_object(json.loads(reply))
         except (TimeoutError, OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"no worker answers for embeddings ({type(error).__name__}); run: mkg worker start"
             ) from None
-        vectors = answer.get("vectors")
-        if answer.get("model") != self.model or not isinstance(vectors, list):
+        vectors: list[list[float]] = as_array(answer.get("vectors"))
+        if answer.get("model") != self.model or len(vectors) != len(texts):
             raise ModelUnavailable("the worker has no embedder loaded")
         return vectors
 

@@ -19,6 +19,7 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from mkg.errors import ConfigError
+from mkg.json_shape import as_object
 from mkg.private import write_private
 
 APP = "meta-knowledge-graph"
@@ -344,10 +345,10 @@ def trusted_hash(home: Path, path: Path) -> str | None:
     import json
 
     try:
-        ledger = json.loads((home / "trust.json").read_text(encoding="utf-8"))
+        ledger = as_object(json.loads((home / "trust.json").read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
-    entry = ledger.get(str(path.resolve())) if isinstance(ledger, dict) else None
+    entry = ledger.get(str(path.resolve()))
     return entry if isinstance(entry, str) else None
 
 

@@ -34,7 +34,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
         return []
     total = timeline.count_episodes(deps.run, project_id=who.project_id).total
     now = deps.clock()
-    items = [
+    items: list[dict[str, object]] = [
         {
             "episode": inject.cut(row.title, HEADLINE),
             "type": row.type,

@@ -4,12 +4,13 @@ import dataclasses
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from mkg import log
 from mkg.errors import ConfigError, MkgError, Refused
+from mkg.json_shape import as_object
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -96,7 +97,7 @@ def config(as_json: Json = False) -> None:
         if field == "store.password":
             shown = "set" if value is not None else "not set"
         elif isinstance(value, tuple):
-            shown = ",".join(str(v) for v in value)
+            shown = ",".join(str(v) for v in cast("tuple[object, ...]", value))
         else:
             shown = "" if value is None else str(value)
         if field == "store.uri" and value is None:
@@ -135,7 +136,7 @@ def trust(
         raise Refused(f"there is no .mkg.toml at or above {folder.resolve()}")
     ledger = settings.paths.trust
     try:
-        entries = json.loads(ledger.read_text(encoding="utf-8"))
+        entries = as_object(json.loads(ledger.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         entries = {}
     key = str(path.resolve())

@@ -61,7 +61,7 @@ def decide(text: str, *, origin: str, explicit: bool) -> Outcome:
             return Waits(status, verdict.rule, verdict.reason)
         case "pass":
             return _by_origin(origin, explicit)
-        case other:
+        case other:  # pyright: ignore[reportUnnecessaryComparison]
             assert_never(other)
 
 

@@ -269,7 +269,7 @@ def _decisions(
                 )
             case Blocked():
                 continue
-            case other:
+            case other:  # pyright: ignore[reportUnnecessaryComparison]
                 assert_never(other)
     # A value stated twice in one window gets its best decision last.
     return sorted(made, key=lambda d: d["to"] == "approved")

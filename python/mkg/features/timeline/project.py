@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mkg.errors import ConfigError
+from mkg.json_shape import as_object
 from mkg.private import private_dir, write_private
 from mkg.settings import Settings, project_file, read_project_file
 
@@ -192,7 +193,7 @@ def _local_id(settings: Settings, key: str, remote: str | None) -> str:
     with (settings.home / ".projects.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            data = json.loads(ledger.read_text(encoding="utf-8"))
+            data = as_object(json.loads(ledger.read_text(encoding="utf-8")))
         except (OSError, ValueError):
             data = {}
         local: dict[str, str] = data.setdefault("local", {})

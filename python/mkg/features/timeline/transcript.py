@@ -8,9 +8,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mkg.errors import Refused
+from mkg.json_shape import as_array, as_object
 
 MAX_LINE = 16 * 1024 * 1024
 _NOT_TYPED = (
@@ -26,7 +27,9 @@ _NOT_TYPED = (
 class Replay:
     """What was read, and the events in order."""
 
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    events: list[tuple[str, dict[str, Any]]] = field(
+        default_factory=list[tuple[str, dict[str, Any]]]
+    )
     prompts: int = 0
     skipped: int = 0
     cwd: str | None = None
@@ -64,7 +67,9 @@ class _State:
     prompt_id: str | None = None
     last_message: str | None = None
     open_turn: bool = False
-    calls: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    calls: dict[str, tuple[str, dict[str, Any]]] = field(
+        default_factory=dict[str, tuple[str, dict[str, Any]]]
+    )
 
 
 def _lines(path: Path, replay: Replay) -> Iterator[dict[str, Any]]:
@@ -81,46 +86,42 @@ def _lines(path: Path, replay: Replay) -> Iterator[dict[str, Any]]:
                 replay.skipped += 1
                 continue
             if isinstance(value, dict):
-                yield value
+                yield cast("dict[str, Any]", value)
 
 
 def _one(line: dict[str, Any], replay: Replay, state: _State) -> None:
     if line.get("isSidechain") or line.get("isMeta") or line.get("isCompactSummary"):
         return
-    kind, message = line.get("type"), line.get("message")
-    if kind not in {"user", "assistant"} or not isinstance(message, dict):
+    kind, content = line.get("type"), as_object(line.get("message")).get("content")
+    if kind not in {"user", "assistant"}:
         return
     state.session = state.session or line.get("sessionId")
     if isinstance(line.get("cwd"), str):
         replay.cwd = replay.cwd or line["cwd"]
-    blocks = message.get("content")
-    if isinstance(blocks, str):
-        blocks = [{"type": "text", "text": blocks}]
-    if not isinstance(blocks, list):
-        return
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    blocks = [as_object(block) for block in as_array(content)]
     if kind == "assistant":
         _assistant(blocks, state)
     else:
         _user(line, blocks, replay, state)
 
 
-def _assistant(blocks: list[Any], state: _State) -> None:
+def _assistant(blocks: list[dict[str, Any]], state: _State) -> None:
     for block in blocks:
-        if not isinstance(block, dict):
-            continue
         if block.get("type") == "text" and str(block.get("text", "")).strip():
             state.last_message = str(block["text"])
         elif block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
             state.calls[str(block.get("id"))] = (str(block.get("name")), block["input"])
 
 
-def _user(line: dict[str, Any], blocks: list[Any], replay: Replay, state: _State) -> None:
-    results = [b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
+def _user(
+    line: dict[str, Any], blocks: list[dict[str, Any]], replay: Replay, state: _State
+) -> None:
+    results = [block for block in blocks if block.get("type") == "tool_result"]
     for block in results:
         _tool_result(block, replay, state)
-    texts = [
-        str(b.get("text", "")) for b in blocks if isinstance(b, dict) and b.get("type") == "text"
-    ]
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     prompt = _without_reminders("\n".join(texts)).strip()
     if results or not prompt or prompt.startswith(_NOT_TYPED):
         return
@@ -136,8 +137,9 @@ def _tool_result(block: dict[str, Any], replay: Replay, state: _State) -> None:
     if call is None:
         return
     content = block.get("content")
-    if isinstance(content, list):
-        content = "\n".join(str(c.get("text", "")) for c in content if isinstance(c, dict))
+    if not isinstance(content, str | None):
+        parts = [as_object(part) for part in as_array(content)]
+        content = "\n".join(str(part.get("text", "")) for part in parts)
     common = {
         "tool_name": call[0],
         "tool_input": call[1],

@@ -5,9 +5,11 @@ background task, arrive as ordinary prompts without a `source`.
 """
 
 import json
+from typing import cast
 
 from mkg.bundle import Runner
 from mkg.features import timeline
+from mkg.json_shape import as_object
 
 SCHEDULERS = ("ScheduleWakeup", "CronCreate")
 HARNESS_TAGS = ("<task-notification", "<subagent_notification", "<system-reminder")
@@ -48,8 +50,9 @@ def _call(tool_input: str) -> tuple[str, bool]:
         return tool_input, True
     if not isinstance(value, dict):
         return tool_input, True
-    found = value.get("prompt")
-    return (found if isinstance(found, str) else tool_input), value.get("durable") is True
+    call = as_object(cast("object", value))
+    found = call.get("prompt")
+    return (found if isinstance(found, str) else tool_input), call.get("durable") is True
 
 
 def _words(text: str) -> str:
