@@ -5,7 +5,7 @@
 // @return  id           STRING NOT NULL
 // @return  seq          INTEGER             null for a repeatable file, which stands outside the chain
 // @return  checksum     STRING NOT NULL
-// @return  state        STRING NOT NULL     PENDING, APPLIED or FAILED
+// @return  state        STRING NOT NULL     PENDING, APPLIED, SKIPPED or FAILED
 // @return  kind         STRING NOT NULL     schema or data
 // @return  applied_at   STRING
 // @return  applied_by   STRING

@@ -9,12 +9,12 @@
 // @param   seq          INTEGER NOT NULL
 // @param   checksum     STRING NOT NULL
 // @param   kind         STRING NOT NULL    schema or data
-// @param   state        STRING NOT NULL    PENDING, APPLIED or FAILED
+// @param   state        STRING NOT NULL    PENDING, APPLIED, SKIPPED or FAILED
 // @param   message      STRING
 // @param   duration_ms  INTEGER NOT NULL
 // @param   by           STRING NOT NULL
 // @param   tool         STRING NOT NULL
-// @param   operation    STRING NOT NULL    what the log calls it: begin, baseline, apply or failed
+// @param   operation    STRING NOT NULL    what the log calls it: begin, baseline, apply, skip, mark or failed
 // @param   host         STRING NOT NULL
 // @param   log          STRING NOT NULL    id of the log line, made by the caller: a retry is harmless
 // @return  id           STRING NOT NULL

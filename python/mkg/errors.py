@@ -7,6 +7,7 @@ MkgError
 │   ├── HeaderError          file and line of a bad header
 │   ├── BindingError         stub and header differ
 │   └── SchemaBehind         database older than the bundle's floor; carries the command
+│       └── SchemaAhead      database migrated by a program of another major version
 ├── GraphError               a query failed; carries query name and GQL status
 │   ├── GraphUnavailable     retry may help: connection, leader, pool
 │   ├── GraphTimeout         time limit, or a lock wait that survived retries
@@ -60,6 +61,10 @@ class BindingError(BundleError):
 
 class SchemaBehind(BundleError):
     """The database has not been migrated as far as the bundle needs."""
+
+
+class SchemaAhead(SchemaBehind):
+    """A newer program has changed the database; handled like one that is behind: it is refused."""
 
 
 class GraphError(MkgError):

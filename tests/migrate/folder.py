@@ -17,12 +17,12 @@ def folder(root: Path, **migrations: str) -> Path:
 
 
 def write(root: Path, migrations: Mapping[str, str]) -> Path:
-    """Write files beside what is there; `V0001__x__verify` is the verification of `V0001__x`."""
+    """Write files beside what is there; `V0001__x__verify` becomes `V0001__x.verify.cypher`."""
     for name, body in migrations.items():
-        stem = name.removesuffix("__verify")
-        verifies = stem != name
-        header = f"// @{'verify' if verifies else 'migration'} {stem}\n"
+        beside = name.split("__")[2] if name.count("__") == 2 else ""
+        stem = name.removesuffix(f"__{beside}") if beside else name
+        header = f"// @{beside or 'migration'} {stem}\n"
         text = body if body.startswith("// @") else header + body
-        path = root / f"{stem}{'.verify' if verifies else ''}.cypher"
+        path = root / f"{stem}{f'.{beside}' if beside else ''}.cypher"
         path.write_text(text, encoding="utf-8", newline="")
     return root

@@ -241,7 +241,14 @@ def test_a_repeatable_file_runs_again_when_its_text_changes_and_stays_out_of_the
 def test_a_file_without_transaction_may_commit_in_batches(store, tmp_path):
     body = """// @migration V0001__many
 // @tx none
-UNWIND range(1, 25) AS i CALL (i) { CREATE (:Thing {id: i}) } IN TRANSACTIONS OF 10 ROWS;
+UNWIND range(1, 25) AS i
+CALL (i) {
+  MATCH (l:MkgMigrationLock {name: 'migration'})
+  SET l.touched_by = $owner
+  WITH i, l
+  WHERE l.owner = $owner AND l.token = $token
+  CREATE (:Thing {id: i})
+} IN TRANSACTIONS OF 10 ROWS;
 """
     apply_all(store, root=folder(tmp_path, V0001__many=body))
     assert value(store, "MATCH (n:Thing) RETURN count(n) AS n") == 25

@@ -143,10 +143,10 @@ def test_a_failed_migration_is_refused_until_a_retry_is_asked_for(files):
 
 
 @requirement("NEO-84")
-def test_an_interrupted_schema_file_is_finished_and_other_work_needs_a_retry(files):
+def test_an_interrupted_file_is_finished_and_one_with_another_text_needs_a_retry(files):
     for change, expected in (
         ({"kind": "schema"}, "interrupted"),
-        ({"kind": "data"}, "failed"),
+        ({"kind": "data"}, "interrupted"),
         ({"kind": "schema", "checksum": "0" * 64}, "failed"),
     ):
         records = chained(files, V0003__c={"state": "PENDING", **change})

@@ -41,7 +41,7 @@ def test_apply_says_what_it_does_and_status_shows_how_it_stands(mkg, store):
     waiting = json.loads(mkg("status", "--json").output)
     assert [state["state"] for state in waiting] == ["applied", "pending"]
     first = mkg("apply", "--yes")
-    assert first.exit_code == 0 and "1 migration(s) applied" in first.output
+    assert first.exit_code == 0 and "1 migration(s) done" in first.output
     assert "V0001__thing: applied in" in first.output
     assert mkg("apply").output == "nothing to apply\n"
     found = json.loads(mkg("status", "--json").output)

@@ -62,7 +62,6 @@ def test_the_ending_is_lower_case(tmp_path):
         ({"V0001__a": "// @migration V0001__a\n// @what x\nRETURN 1;"}, ":2: @what is unknown"),
         ({"V0001__a": "// @migration V0001__a\n// hello\nRETURN 1;"}, ":2: not a header line"),
         ({"V0001__a": "// @migration V0001__a\n// @migration V0001__a\nRETURN 1;"}, "stands twice"),
-        ({"V0001__a": "// @migration V0001__a\n// @assert x\nRETURN 1;"}, "not supported yet"),
         ({"V0001__a": "// nothing runs\n;"}, "not a header line"),
         ({"V0001__a": "/* nothing runs */;"}, "holds no statement"),
         ({"V0001__a": "RETURN 1;\nCYPHER 5 RETURN 1;"}, ":3: a statement cannot start with CYPHER"),

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from yoyo.backends.base import DatabaseBackend
 from yoyo.migrations import MigrationList, get_migration_hash
 
-from mkg.bundle import files, load_bundle
+from mkg.bundle import files
 from mkg.errors import GraphError, GraphUnavailable, MigrationError, MigrationUnverified
-from mkg.migrate import chain, lease, schema, source
+from mkg.migrate import chain, conditions, lease, progress, proof, schema, source
+from mkg.migrate.explain import reason, worded
 from mkg.migrate.lexer import Statement
 from mkg.migrate.record import Book
-from mkg.migrate.yoyo_migration import CypherMigration, reason, repeat_hash
+from mkg.migrate.yoyo_migration import CypherMigration, repeat_hash
 
 if TYPE_CHECKING:
     from mkg.db import Executed, Neo4jRunner, Unit
@@ -49,6 +50,9 @@ class Neo4jBackend(DatabaseBackend):
         self._lease: lease.Lease | None = None
         self._records: Book | None = None
         self._started = 0.0
+        self._predicted: dict[str, int] | None = None
+        self.facts = conditions.Facts(self.run)
+        self.again = False
 
     @classmethod
     def over(
@@ -75,25 +79,81 @@ class Neo4jBackend(DatabaseBackend):
         if self._owned:
             self.run.close()
 
-    def worded(self, text: str) -> str:
-        """A statement as it is sent: the bundle's language first, as for every query."""
-        return f"{load_bundle().language}\n{text}"
-
     def execute(self, sql: str, params: Any = None) -> "Executed":
         """Run one statement in the open transaction, or in one of its own."""
         if self._unit is not None:
             return self._unit.execute(sql, params)
         return self.run.execute(sql, params)
 
-    def statement(self, migration: CypherMigration, part: Statement) -> None:
+    def statement(self, migration: CypherMigration, part: Statement, index: int) -> None:
         """Run one statement of a file in the way the file asks for."""
-        text = self.worded(part.text)
         if self._unit is not None:
-            self._unit.execute(text)
+            self._unit.execute(worded(part.text))
+        elif migration.kind == "schema":
+            # Schema and records cannot share a transaction: the lock is looked at right before.
+            self._held().check(now=True)
+            self.run.execute(worded(part.text), mode="schema", name=f"migration.{migration.id}")
+        elif migration.file.tx == "none":
+            self._in_transactions(migration, part, index)
+        else:
+            batches = 0
+            while not self._one_step(migration, part, index):
+                batches += 1
+                if batches % 20 == 0:
+                    self.progress(f"{migration.id}: {batches} batches of {migration.file.batch}")
+
+    def _one_step(self, migration: CypherMigration, part: Statement, index: int) -> bool:
+        """Run a statement or its next batch, and count it in the same transaction."""
+        file, batched = migration.file, source.is_batched(part)
+
+        def work(unit: "Unit") -> bool:
+            # Asked each time: a commit whose answer got lost has happened all the same.
+            at = progress.read(unit, file)
+            if at.done > index:
+                return True
+            given = {"after": at.after, "size": file.batch} if batched else {}
+            rows = unit.execute(worded(part.text), given).rows
+            after = rows[0]["after"] if batched and rows else None
+            if after is not None and after == at.after:
+                raise MigrationUnverified(
+                    f"{file.path}:{part.line}: the batch after {after!r} ends at {after!r}: it "
+                    "would never come to an end; take keys greater than $after, in their order"
+                )
+            done = index if after is not None else index + 1
+            progress.advance(unit, self._held(), file, done, after)
+            return after is None
+
+        return self.run.in_one(work, name=f"migration.{migration.id}")
+
+    def _in_transactions(self, migration: CypherMigration, part: Statement, index: int) -> None:
+        """Run CALL .. IN TRANSACTIONS, whose inside compares owner and token with the lock."""
+        if progress.read(self.run, migration.file).done > index:
             return
-        self._held().check()
-        mode = "auto" if migration.file.tx == "none" else migration.kind or "write"
-        self.run.execute(text, mode=mode, name=f"migration.{migration.id}")
+        held = self._held()
+        held.check(now=True)
+        fence = {"owner": held.owner, "token": held.token}
+        name = f"migration.{migration.id}"
+        self.run.execute(worded(part.text), fence, mode="auto", name=name)
+        progress.advance(self.run, held, migration.file, index + 1)
+
+    def foretell(self, migration: CypherMigration) -> None:
+        """Ask for the prediction of a file of one transaction; others asked when they began."""
+        if self._unit is not None:
+            self._predicted = proof.predict(self, migration.file)
+
+    def finish(self, migration: CypherMigration) -> None:
+        """Compare and verify what came out and record it, all in one transaction.
+
+        Raises:
+            MigrationUnverified: a count is not the predicted one, or a verification finds rows.
+        """
+        if self._unit is None:
+            at = progress.read(self.run, migration.file)
+            self._predicted = at.predicted
+        with self.transaction():
+            proof.compare(self, migration.file, self._predicted)
+            proof.verify(self, migration.file)
+            self.mark_one(migration)
 
     def settle(self, migration: CypherMigration) -> None:
         """Wait for the indexes of a schema file and compare the result with the file."""
@@ -116,7 +176,7 @@ class Neo4jBackend(DatabaseBackend):
         yield
 
     @contextlib.contextmanager
-    def lock(self, timeout: float = lease.WAIT_SECONDS) -> Generator[None]:
+    def lock(self, timeout: float = lease.WAIT_SECONDS) -> Generator[lease.Lease]:
         """Hold the migration lock for the block.
 
         Raises:
@@ -126,19 +186,15 @@ class Neo4jBackend(DatabaseBackend):
         with lease.hold(self.run, wait=timeout, progress=self.progress) as held:
             self._lease, self._started = held, time.monotonic()
             try:
-                yield
+                yield held
             finally:
                 self._lease = self._records = None
 
     def break_lock(self) -> None:
-        """Refused in this form: a dead holder's lock expires by itself.
-
-        Raises:
-            MigrationError: always.
-        """
-        raise MigrationError(
-            f"the lock of a dead runner expires by itself in {lease.TTL_SECONDS:.0f} s"
-        )
+        """Take the lock away from whoever holds it; nothing that holder does counts any more."""
+        holder = lease.holder(self.run)
+        if holder is not None:
+            lease.break_(self.run, holder)
 
     def ensure_internal_schema_updated(self) -> None:
         """Make the constraints that lock and records stand on, before either is used.
@@ -150,7 +206,7 @@ class Neo4jBackend(DatabaseBackend):
             return
         baseline = source.read(source.discover(self.root)[0])
         for part in baseline.statements:
-            self.run.execute(self.worded(part.text), mode="schema", name="migration.baseline")
+            self.run.execute(worded(part.text), mode="schema", name="migration.baseline")
         if not chain.migration_ready(self.run).ready:
             raise MigrationUnverified(
                 f"{baseline.path}: the runner's constraints are not all there; look for objects of "
@@ -161,7 +217,7 @@ class Neo4jBackend(DatabaseBackend):
         """What is applied, in yoyo's terms."""
         hashes: list[str] = []
         for record in chain.migration_list(self.run if self._unit is None else self._unit):
-            if record.state == "APPLIED":
+            if record.state == "APPLIED" or (record.state == "SKIPPED" and not self.again):
                 repeated = repeat_hash(record.id, record.checksum)
                 plain = get_migration_hash(record.id) or ""
                 hashes.append(repeated if record.seq is None else plain)
@@ -186,7 +242,7 @@ class Neo4jBackend(DatabaseBackend):
             GraphUnavailable: the database went away; the next run finds out how far it came.
         """
         self._held().check()
-        self._started = time.monotonic()
+        self._started, self.running = time.monotonic(), None
         self.progress(f"{migration.id}: running")
         if migration.kind is None:
             migration.classify(self)
@@ -196,7 +252,8 @@ class Neo4jBackend(DatabaseBackend):
             raise
         except (GraphError, MigrationUnverified) as error:
             raise self._failed(migration, error) from error
-        self.progress(f"{migration.id}: applied in {time.monotonic() - self._started:.1f} s")
+        if migration.id not in self._book().skipped:
+            self.progress(f"{migration.id}: applied in {time.monotonic() - self._started:.1f} s")
 
     def mark_one(self, migration: CypherMigration, log: bool = True) -> None:
         """Record a migration as applied, under the lock's token."""
@@ -211,25 +268,25 @@ class Neo4jBackend(DatabaseBackend):
         raise MigrationError("migrations only go forward; write a new one")
 
     def unmark_one(self, migration: CypherMigration, log: bool = True) -> None:
-        """Refused in this form.
+        """Forget that the newest migration was applied; what it did stays.
 
         Raises:
-            MigrationError: always.
+            MigrationError: it is not the last of the chain.
         """
-        raise MigrationError("a record is never taken back; write a new migration")
+        self._book().forget(self.run, migration.id)
 
     def _process(self, migration: CypherMigration) -> None:
         if migration.file.number == 0:
             # Its statements had to run before there was a lock; only the record is left to write.
             self.settle(migration)
             self.mark_one(migration)
-            self._book().keep(migration.file)
-            return
-        if not migration.use_transactions:
-            self._write(migration, "PENDING", None)
-            self._book().keep(migration.file)
-            migration.process_steps(self, "apply")
-            return
+        elif migration.use_transactions:
+            self._in_one_transaction(migration)
+        else:
+            self._in_steps(migration)
+        self._book().keep(migration.file)
+
+    def _in_one_transaction(self, migration: CypherMigration) -> None:
         tries = 0
 
         def work(unit: "Unit") -> None:
@@ -237,11 +294,41 @@ class Neo4jBackend(DatabaseBackend):
             tries += 1
             with self._inside(unit):
                 # Repeated because its connection died: the commit may have landed all the same.
-                if tries == 1 or not self.is_applied(migration):
+                if tries > 1 and self.is_applied(migration):
+                    return
+                if not self._skipped(migration):
                     migration.process_steps(self, "apply")
 
         self.run.in_one(work, name=f"migration.{migration.id}")
+
+    def _in_steps(self, migration: CypherMigration) -> None:
+        if self._skipped(migration):
+            return
+        resumed = self._book().resumes(migration.file, migration.kind)
+
+        def work(unit: "Unit") -> None:
+            with self._inside(unit):
+                self._write(migration, "PENDING", None)
+                if not resumed:
+                    foretold = proof.predict(self, migration.file)
+                    progress.begin(unit, self._held(), migration.file, foretold)
+
+        self.run.in_one(work, name=f"migration.{migration.id}")
         self._book().keep(migration.file)
+        migration.process_steps(self, "apply")
+
+    def _skipped(self, migration: CypherMigration) -> bool:
+        """Record a migration as skipped if an assumption of it does not hold."""
+        self._book().skipped.discard(migration.id)
+        ahead = [id for id in migration.file.depends if id in self._book().skipped]
+        reason = f"it depends on {ahead[0]}, which was skipped" if ahead else None
+        reason = reason or conditions.unmet(self, migration.file)
+        if reason is None:
+            return False
+        self._write(migration, "SKIPPED", reason)
+        self._book().skipped.add(migration.id)
+        self.progress(f"{migration.id}: skipped: {reason}")
+        return True
 
     def _failed(self, migration: CypherMigration, error: Exception) -> MigrationError:
         part, said = self.running, str(error)

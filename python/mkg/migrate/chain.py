@@ -12,7 +12,17 @@ from mkg.bundle import Runner, cypher
 from mkg.errors import MigrationError, MigrationTampered
 from mkg.migrate.source import MigrationFile, number_of
 
-State = Literal["applied", "pending", "interrupted", "failed", "edited", "missing", "newer"]
+State = Literal[
+    "applied",
+    "pending",
+    "interrupted",
+    "failed",
+    "skipped",
+    "edited",
+    "renamed",
+    "missing",
+    "newer",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,13 @@ class Repeated:
     state: str
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The id of a record that was changed or taken back."""
+
+    id: str
+
+
 @cypher("ops.migration_ready")
 def migration_ready(run: Runner) -> Ready: ...
 
@@ -122,6 +139,40 @@ def migration_repeat(
 ) -> Repeated | None: ...
 
 
+@cypher("ops.migration_unmark")
+def migration_unmark(
+    run: Runner,
+    *,
+    lock: str,
+    owner: str,
+    token: int,
+    id: str,
+    seq: int,
+    by: str,
+    host: str,
+    tool: str,
+    log: str,
+) -> Named | None: ...
+
+
+@cypher("ops.migration_repair")
+def migration_repair(
+    run: Runner,
+    *,
+    lock: str,
+    owner: str,
+    token: int,
+    seq: int,
+    id: str,
+    checksum: str,
+    message: str | None,
+    by: str,
+    host: str,
+    tool: str,
+    log: str,
+) -> Named | None: ...
+
+
 @cypher("ops.migration_log")
 def migration_log(
     run: Runner,
@@ -139,7 +190,8 @@ def migration_log(
 def compare(files: Sequence[MigrationFile], records: Sequence[Record]) -> list[MigrationState]:
     """Every migration that a file or a record knows: the chain, what is pending, repeatables."""
     by_id = {file.id: file for file in files}
-    newest = max((file.number or 0 for file in files), default=0)
+    by_number = {file.number: file for file in files if file.number is not None}
+    newest = max(by_number, default=0)
     states: list[MigrationState] = []
     previous = ""
     for record in records:
@@ -147,7 +199,11 @@ def compare(files: Sequence[MigrationFile], records: Sequence[Record]) -> list[M
         if record.seq is None:
             states.append(_state(record, file, _repeatable(record, file)))
             continue
-        states.append(_state(record, file, _judged(record, file, previous, newest)))
+        if file is None and (other := by_number.get(number_of(record.id))) is not None:
+            by_id.pop(other.id, None)
+            states.append(_state(record, other, "renamed"))
+        else:
+            states.append(_state(record, file, _judged(record, file, previous, newest)))
         previous = record.checksum
     states += [MigrationState(file.id, "pending", path=str(file.path)) for file in by_id.values()]
     return sorted(states, key=lambda state: number_of(state.id) is None)
@@ -159,7 +215,7 @@ def check_applicable(
     """Refuse to apply anything to a database whose history does not fit the files.
 
     Raises:
-        MigrationTampered: an applied file was edited or removed, or the chain has a gap.
+        MigrationTampered: an applied file was edited, renamed or removed, or the chain has a gap.
         MigrationError: the database is newer than the program, a pending file comes before an
             applied one, or an earlier attempt failed and `retry` was not asked for.
     """
@@ -180,9 +236,10 @@ def check_applicable(
             )
 
 
-def waiting(states: Sequence[MigrationState]) -> list[str]:
-    """Ids of what `apply` would run, in the order of the list."""
-    return [s.id for s in states if s.state in ("pending", "interrupted", "failed")]
+def waiting(states: Sequence[MigrationState], *, again: bool = False) -> list[str]:
+    """Ids of what `apply` would run, in the order of the list; `again` looks at skipped ones."""
+    wanted = {"pending", "interrupted", "failed", *(("skipped",) if again else ())}
+    return [s.id for s in states if s.state in wanted]
 
 
 def _judged(record: Record, file: MigrationFile | None, previous: str, newest: int) -> State:
@@ -192,15 +249,20 @@ def _judged(record: Record, file: MigrationFile | None, previous: str, newest: i
         return "failed"
     same = file.checksum(previous) == record.checksum
     if record.state == "PENDING":
-        # Schema statements are harmless to repeat; anything else, or another text, is not.
-        return "interrupted" if same and record.kind == "schema" else "failed"
-    return "applied" if same else "edited"
+        # Schema statements are harmless to repeat, data goes on from its stored progress; a text
+        # that was changed in between is a person's to judge.
+        return "interrupted" if same else "failed"
+    if not same:
+        return "edited"
+    return "skipped" if record.state == "SKIPPED" else "applied"
 
 
 def _repeatable(record: Record, file: MigrationFile | None) -> State:
     if file is None:
         return "missing"
     same = file.checksum("") == record.checksum
+    if same and record.state == "SKIPPED":
+        return "skipped"
     return "applied" if same and record.state == "APPLIED" else "pending"
 
 
@@ -224,23 +286,31 @@ def _refuse(state: MigrationState, retry: bool) -> None:
         case "edited":
             raise MigrationTampered(
                 f"{state.path} was edited after it was applied on {state.applied_at}; restore its "
-                "text and put the change into a new file"
+                "text and put the change into a new file, or accept it as it is: mkg migrate repair"
+            )
+        case "renamed":
+            raise MigrationTampered(
+                f"{state.id} was applied on {state.applied_at}, and {state.path} now has its "
+                f"number; call the file {state.id}.cypher again, or accept the new name: "
+                "mkg migrate repair"
             )
         case "missing" if state.seq is not None:
             raise MigrationTampered(
                 f"{state.id} was applied on {state.applied_at} but its file is gone; restore "
-                f"{state.id}.cypher or install the version that ships it"
+                f"{state.id}.cypher, or install the version that ships it"
             )
         case "newer":
             raise MigrationError(
                 f"the database is newer than this program: it has {state.id}, applied by "
-                f"{state.tool}; update the program"
+                f"{state.tool}; update the program, or forget that it was applied: "
+                f"mkg migrate unmark {state.id}"
             )
         case "failed" if not retry:
             why = state.message or "it was interrupted and may have run in part"
             raise MigrationError(
                 f"{state.id} did not finish: {why}; mend the cause, then run: "
-                "mkg migrate apply --retry"
+                "mkg migrate apply --retry; or finish it by hand, then run: "
+                f"mkg migrate mark {state.id}"
             )
         case _:
             return

@@ -10,10 +10,12 @@ import uuid
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
+from mkg import __version__
 from mkg.bundle import Runner, cypher
 from mkg.errors import ConfigError, GraphConflict, GraphError, MigrationLocked
 
 NAME = "migration"
+TOOL = f"mkg {__version__}"
 TTL_SECONDS = 15.0
 WAIT_SECONDS = 20.0
 """Longer than a lease, so that a runner outwaits a holder that died."""
@@ -31,6 +33,30 @@ class Grant:
     pid: int | None
     taken_at: str | None
     expires_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds the lock; when `expired`, the next runner will take it."""
+
+    owner: str
+    token: int
+    by: str | None
+    host: str | None
+    pid: int | None
+    taken_at: str | None
+    expires_at: str | None
+    expired: bool
+
+    def __str__(self) -> str:
+        return _named(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A lock that was taken away from its holder."""
+
+    token: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +89,16 @@ def migration_renew(
 def migration_release(run: Runner, *, lock: str, owner: str, token: int) -> Released | None: ...
 
 
+@cypher("ops.migration_holder")
+def migration_holder(run: Runner, *, lock: str) -> Holder | None: ...
+
+
+@cypher("ops.migration_break")
+def migration_break(
+    run: Runner, *, lock: str, owner: str, token: int, by: str, host: str, tool: str, log: str
+) -> Broken | None: ...
+
+
 class Lease:
     """A held lock, kept alive by a thread until it is released or lost."""
 
@@ -78,13 +114,14 @@ class Lease:
         self._thread = threading.Thread(target=self._beat, name="migration-lock", daemon=True)
         self._thread.start()
 
-    def check(self) -> None:
-        """Make sure that the lock is still ours, and extend it when it is due.
+    def check(self, *, now: bool = False) -> None:
+        """Make sure that the lock is still ours, and extend it when it is due, or `now`.
 
         Raises:
             MigrationLocked: another runner has taken it since.
         """
-        if time.monotonic() - self._renewed > self._ttl / 3 and not self._renew():
+        due = now or time.monotonic() - self._renewed > self._ttl / 3
+        if due and not self._renew():
             self._lost.set()
         if self._lost.is_set():
             raise lost()
@@ -135,6 +172,26 @@ def lost() -> MigrationLocked:
     )
 
 
+def holder(run: Runner, name: str = NAME) -> Holder | None:
+    """Who holds the lock now."""
+    return migration_holder(run, lock=name)
+
+
+def break_(run: Runner, shown: Holder, name: str = NAME) -> bool:
+    """Take the lock away from the holder that was shown; False when it is another's by now."""
+    broken = migration_break(
+        run,
+        lock=name,
+        owner=shown.owner,
+        token=shown.token,
+        by=who(),
+        host=socket.gethostname(),
+        tool=TOOL,
+        log=uuid.uuid4().hex,
+    )
+    return broken is not None
+
+
 @contextlib.contextmanager
 def hold(
     run: Runner,
@@ -173,17 +230,24 @@ def _acquire(
             )
             if grant.acquired:
                 return grant
-            holder = (
-                f"{grant.by} on {grant.host} (process {grant.pid}) since {grant.taken_at}; it "
-                f"expires at {grant.expires_at} unless that process goes on"
-            )
+            holder = _named(grant)
         except GraphConflict:
             # The node is held by a transaction for longer than the server lets us queue.
             pass
         if time.monotonic() + pause > deadline:
-            raise MigrationLocked(f"the migration lock is held by {holder}; try again later")
+            raise MigrationLocked(
+                f"the migration lock is held by {holder}; try again later, or take it away with: "
+                "mkg migrate break-lock"
+            )
         if progress is not None and not told:
             progress(f"waiting for the migration lock, held by {holder}")
             told = True
         time.sleep(pause)
         pause = min(pause * 1.6, 1.0)
+
+
+def _named(holder: Grant | Holder) -> str:
+    return (
+        f"{holder.by} on {holder.host} (process {holder.pid}) since {holder.taken_at}; it expires "
+        f"at {holder.expires_at} unless that process goes on"
+    )

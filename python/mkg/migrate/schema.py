@@ -6,7 +6,7 @@ one under another name, without an error (NEO-84, neo4j.md 10.4).
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,6 +106,39 @@ def declared(statement: Statement, where: str) -> Declared:
         properties=tuple(_plain(part) for part in _PROPERTY.findall(covered)) if target else (),
         options={key: a or b or c for key, a, b, c in _OPTION.findall(statement.text)},
     )
+
+
+def declares(statement: Statement) -> bool:
+    """Whether a statement creates or drops an index or constraint."""
+    return _HEAD.match(statement.bare) is not None
+
+
+def differences(run: Runner, wanted: Iterable[tuple[Declared, str]]) -> list[str]:
+    """A line for every declared object that the database lacks or has otherwise.
+
+    `wanted` holds the last declaration of each object with the path of its file.
+    """
+    indexes = {index.name: index for index in schema_indexes(run)}
+    constraints = {constraint.name: constraint for constraint in schema_constraints(run)}
+    lines: list[str] = []
+    for item, where in wanted:
+        if item.dropped:
+            if item.name in (indexes if item.what == "index" else constraints):
+                lines.append(f"{where}:{item.line}: {item.what} {item.name} is dropped, yet there")
+            continue
+        try:
+            if _judge(item, indexes, constraints, where):
+                lines.append(f"{where}:{item.line}: index {item.name} is still being built")
+        except MigrationUnverified as error:
+            lines.append(str(error))
+    return lines
+
+
+def others(run: Runner, names: set[str]) -> list[str]:
+    """Names of indexes and constraints beyond `names`; a constraint's own index is not counted."""
+    constraints = {constraint.name for constraint in schema_constraints(run)}
+    indexes = {index.name for index in schema_indexes(run) if index.type != "LOOKUP"}
+    return sorted((constraints | indexes) - names)
 
 
 def settle(run: Runner, wanted: Sequence[Declared], where: str, *, patience: float) -> None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from yoyo.migrations import Migration, StepBase, get_migration_hash
 
-from mkg.errors import GraphError, GraphRejected, MigrationError, MigrationUnverified
-from mkg.migrate import schema, source
+from mkg.errors import GraphError, MigrationError
+from mkg.migrate import conditions, proof, schema, source
+from mkg.migrate.explain import explained
 from mkg.migrate.lexer import Statement
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ class CypherMigration(Migration):
         if self.file.number is None:
             # A repeatable file is done only as long as its text is the one that ran.
             self.hash = repeat_hash(self.id, self.file.checksum(""))
-        steps: list[ForwardStep] = [StatementStep(self, part) for part in self.file.statements]
-        steps.append(SettleStep(self))
-        steps += [VerifyStep(self, part) for part in self.file.verify]
-        steps.append(MarkStep(self))
-        self.steps = steps
+        parts = enumerate(self.file.statements)
+        self.steps = [
+            PredictStep(self),
+            *(StatementStep(self, part, index) for index, part in parts),
+            SettleStep(self),
+            FinishStep(self),
+        ]
 
     @property
     def depends(self) -> set["CypherMigration"]:
@@ -75,10 +78,11 @@ class CypherMigration(Migration):
         self.load()
         try:
             types = [
-                (part, _explained(backend, part, self.path)[0]) for part in self.file.statements
+                (part, self._type(backend, part, f"{self.path}:{part.line}"))
+                for part in self.file.statements
             ]
-            for part in self.file.verify:
-                _check_verification(backend, part, verify_path(self.path))
+            proof.check(backend, self.file)
+            conditions.check(backend, self.file)
         except MigrationError as error:
             cause = error.__cause__
             if later and isinstance(cause, GraphError) and cause.status == _NO_SUCH_INDEX:
@@ -89,6 +93,14 @@ class CypherMigration(Migration):
         if self.kind == "schema" and tx != "each":
             raise MigrationError(f"{self.path}:1: schema statements run one by one; @tx is each")
         self.use_transactions = tx == "one"
+
+    def _type(self, backend: "Neo4jBackend", part: Statement, where: str) -> str:
+        found = explained(backend.run, part.text, where)
+        if source.is_batched(part) and found.columns != ("after",):
+            raise MigrationError(
+                f"{where}: a batch returns one column, after: the last key it did, null at the end"
+            )
+        return found.query_type
 
     def _kind(self, types: list[tuple[Statement, str]]) -> Kind:
         changes = [part for part, type in types if type == "s"]
@@ -112,17 +124,27 @@ class ForwardStep(StepBase):
         """Nothing: yoyo calls this for the steps before a failed one."""
 
 
+class PredictStep(ForwardStep):
+    """Asks what will come out, before anything is written."""
+
+    def apply(self, backend: "Neo4jBackend", force: bool = False) -> None:
+        """Keep the counts for the comparison."""
+        backend.running = None
+        backend.foretell(self.migration)
+
+
 class StatementStep(ForwardStep):
     """Runs one statement of the file."""
 
-    def __init__(self, migration: CypherMigration, part: Statement):
+    def __init__(self, migration: CypherMigration, part: Statement, index: int):
         super().__init__(migration)
         self.part = part
+        self.index = index
 
     def apply(self, backend: "Neo4jBackend", force: bool = False) -> None:
         """Run it, inside the transaction if the file has one."""
         backend.running = self.part
-        backend.statement(self.migration, self.part)
+        backend.statement(self.migration, self.part, self.index)
 
 
 class SettleStep(ForwardStep):
@@ -135,44 +157,18 @@ class SettleStep(ForwardStep):
             backend.settle(self.migration)
 
 
-class VerifyStep(StatementStep):
-    """Runs one statement of the verification, which must find nothing."""
+class FinishStep(ForwardStep):
+    """Compares, verifies and writes the record, in one transaction: the file's if it has one."""
 
     def apply(self, backend: "Neo4jBackend", force: bool = False) -> None:
-        """Refuse the migration if a row comes back."""
+        """Mark the migration applied, unless what came out contradicts it."""
         backend.running = None
-        where = f"{verify_path(self.migration.path)}:{self.part.line}"
-        try:
-            rows = len(backend.execute(backend.worded(self.part.text)).rows)
-        except GraphRejected as error:
-            raise MigrationUnverified(f"{where}: {reason(error)}") from error
-        if rows:
-            raise MigrationUnverified(f"{where}: {rows} row(s) contradict the migration")
-
-
-class MarkStep(ForwardStep):
-    """Writes the record, inside the transaction if the file has one."""
-
-    def apply(self, backend: "Neo4jBackend", force: bool = False) -> None:
-        """Mark the migration applied."""
-        backend.running = None
-        backend.mark_one(self.migration)
+        backend.finish(self.migration)
 
 
 def repeat_hash(id: str, checksum: str) -> str:
     """What yoyo compares for a repeatable file: its name and its text."""
     return get_migration_hash(f"{id}@{checksum}") or ""
-
-
-def verify_path(path: str) -> str:
-    """The verification that stands beside a migration."""
-    return f"{path.removesuffix('.cypher')}.verify.cypher"
-
-
-def reason(error: GraphError) -> str:
-    """What the server said, for the person who wrote or runs the migration."""
-    message = getattr(error.__cause__, "message", None) or str(error)
-    return " ".join(str(message).split())[:400]
 
 
 def read_migrations(root: Path) -> list[CypherMigration]:
@@ -205,18 +201,3 @@ def _resolve(
         if theirs is None or (number is not None and theirs >= number):
             raise MigrationError(f"{at}: only a smaller number can be depended on")
         yield other
-
-
-def _explained(backend: "Neo4jBackend", part: Statement, path: str) -> tuple[str, int]:
-    """Query type and number of columns, with the server's refusal placed in the file."""
-    try:
-        explained = backend.run.explain(backend.worded(part.text))
-    except GraphRejected as error:
-        raise MigrationError(f"{path}:{part.line}: {reason(error)}") from error
-    return explained.query_type, len(explained.columns)
-
-
-def _check_verification(backend: "Neo4jBackend", part: Statement, path: str) -> None:
-    type, columns = _explained(backend, part, path)
-    if type != "r" or not columns:
-        raise MigrationError(f"{path}:{part.line}: a verification only reads and returns rows")
