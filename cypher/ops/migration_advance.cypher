@@ -21,7 +21,5 @@ WITH l
 WHERE l.owner = $owner AND l.token = $token
 MATCH (m:MkgMigration|MkgRepeatable)
 WHERE m.id = $id
-SET m.done = $done,
-  m.done_hash = $done_hash,
-  m.watermark = $watermark
+SET m.done = $done, m.done_hash = $done_hash, m.watermark = $watermark
 RETURN m.done AS done

@@ -18,14 +18,10 @@ MATCH (l:MkgMigrationLock {name: $lock})
 SET l.touched_by = l.owner
 WITH l
 WHERE l.owner = $owner AND l.token = $token
-SET l.owner = null,
-  l.by = null,
-  l.host = null,
-  l.pid = null,
-  l.taken_at = null,
-  l.expires_at = null
+SET l.owner = null, l.by = null, l.host = null, l.pid = null, l.taken_at = null, l.expires_at = null
 MERGE (g:MkgMigrationLog {id: $log})
-  ON CREATE SET g.at = datetime.realtime(),
+  ON CREATE SET
+    g.at = datetime.realtime(),
     g.operation = 'break-lock',
     g.message = $owner,
     g.by = $by,

@@ -15,7 +15,8 @@
 // @index   mkg_migration_lock_name
 MATCH (l:MkgMigrationLock {name: $lock})
 WHERE l.owner IS NOT NULL
-RETURN l.owner AS owner,
+RETURN
+  l.owner AS owner,
   l.token AS token,
   l.by AS by,
   l.host AS host,

@@ -11,7 +11,4 @@
 // @allow   UnionNodeByLabelsScan  a few dozen records in the life of a store
 MATCH (m:MkgMigration|MkgRepeatable)
 WHERE m.id = $id
-RETURN coalesce(m.done, 0) AS done,
-  m.done_hash AS done_hash,
-  m.watermark AS watermark,
-  m.predicted AS predicted
+RETURN coalesce(m.done, 0) AS done, m.done_hash AS done_hash, m.watermark AS watermark, m.predicted AS predicted

@@ -21,10 +21,10 @@ SET l.touched_by = $owner
 WITH l
 WHERE l.owner = $owner AND l.token = $token
 MATCH (m:MkgMigration {seq: $seq})
-SET m.id = $id,
-  m.checksum = $checksum
+SET m.id = $id, m.checksum = $checksum
 MERGE (g:MkgMigrationLog {id: $log})
-  ON CREATE SET g.at = datetime.realtime(),
+  ON CREATE SET
+    g.at = datetime.realtime(),
     g.operation = 'repair',
     g.migration = $id,
     g.message = $message,

@@ -13,16 +13,20 @@
 // @param   log    STRING NOT NULL    id of the log line, made by the caller
 // @return  id     STRING NOT NULL
 // @locks   (:MkgMigrationLock), exclusive, before its owner and token are read
-// @index   mkg_migration_lock_name, mkg_migration_id, mkg_migration_log_id
+// @index   mkg_migration_lock_name, mkg_migration_id, mkg_migration_seq, mkg_migration_log_id
 MATCH (l:MkgMigrationLock {name: $lock})
 SET l.touched_by = $owner
 WITH l
 WHERE l.owner = $owner AND l.token = $token
 MATCH (m:MkgMigration {id: $id})
-WHERE m.seq = $seq AND m.seq > 0 AND NOT EXISTS { (m)-[:NEXT]->(:MkgMigration) }
+WHERE m.seq = $seq AND m.seq > 0
+OPTIONAL MATCH (after:MkgMigration {seq: $seq + 1})
+WITH m, after
+WHERE after IS NULL
 DETACH DELETE m
 MERGE (g:MkgMigrationLog {id: $log})
-  ON CREATE SET g.at = datetime.realtime(),
+  ON CREATE SET
+    g.at = datetime.realtime(),
     g.operation = 'unmark',
     g.migration = $id,
     g.by = $by,
