@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
-from mkg.errors import MigrationError, MigrationTampered
-from mkg.migrate import newest_applied, pending, read_migrations
+from mkg.bundle import load_bundle
+from mkg.errors import MigrationError, MigrationTampered, SchemaAhead, SchemaBehind
+from mkg.migrate import check_schema, newest_applied, pending, read_migrations
 from mkg.migrate.chain import Record, check_applicable, compare
 from tests.migrate.folder import BASELINE, folder
 from tests.support.fake_runner import FakeRunner
@@ -178,3 +179,24 @@ def test_pending_names_what_apply_would_run(files, tmp_path):
     records = chained(files, V0003__c={"state": "FAILED"}, R__p={"checksum": "0" * 64})
     run = FakeRunner({"ops.migration_list": [dataclasses.asdict(r) for r in records]})
     assert pending(run, tmp_path) == ["V0003__c", "R__p"]
+
+
+@requirement("NEO-88")
+def test_a_program_carries_on_with_a_newer_database_of_its_own_major_version_only(files):
+    needed = load_bundle().schema
+
+    def standing(id: str, tool: str | None) -> FakeRunner:
+        record = dataclasses.replace(chained(files)[0], id=id, seq=1, tool=tool)
+        return FakeRunner({"ops.migration_list": [dataclasses.asdict(record)]})
+
+    check_schema(standing(needed, "mkg 99.0"))
+    for tool in ("mkg 0.9", None):
+        check_schema(standing("V9999__later", tool))
+    with pytest.raises(
+        SchemaAhead, match=r"V9999__later, applied by mkg 99\.0.*update the program"
+    ):
+        check_schema(standing("V9999__later", "mkg 99.0"))
+    with pytest.raises(SchemaBehind, match=f"needs {needed}; run: mkg migrate apply"):
+        check_schema(standing("V0001__a", "mkg 0.1"))
+    with pytest.raises(SchemaBehind, match="stands at nothing"):
+        check_schema(FakeRunner({"ops.migration_list": []}))

@@ -10,6 +10,7 @@ from mkg.errors import MigrationError, SchemaAhead, SchemaBehind
 from mkg.migrate import chain, lease, schema, source
 
 _PASSED = ("APPLIED", "SKIPPED")
+_OURS = f"mkg {__version__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,11 @@ def check_schema(run: Runner) -> None:
             f"the database stands at {newest.id if newest else 'nothing'}, this version needs "
             f"{needed}; run: mkg migrate apply"
         )
-    if have > max(floor, _shipped()) and _major(newest.tool or "") != _major(f"mkg {__version__}"):
+    theirs = newest.tool
+    if have > max(floor, _shipped()) and theirs is not None and _major(theirs) != _major(_OURS):
         raise SchemaAhead(
-            f"the database stands at {newest.id}, applied by {newest.tool}; this is mkg "
-            f"{__version__}, which does not know it; update the program"
+            f"the database stands at {newest.id}, applied by {theirs}; this is {_OURS}, "
+            "which does not know it; update the program"
         )
 
 
