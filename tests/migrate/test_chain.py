@@ -193,7 +193,7 @@ def test_a_program_carries_on_with_a_newer_database_of_its_own_major_version_onl
     for tool in ("mkg 0.9", None):
         check_schema(standing("V9999__later", tool))
     with pytest.raises(
-        SchemaAhead, match=r"V9999__later, applied by mkg 99\.0.*update the program"
+        SchemaAhead, match=r"applied by mkg 99\.0.*update the program"
     ):
         check_schema(standing("V9999__later", "mkg 99.0"))
     with pytest.raises(SchemaBehind, match=f"needs {needed}; run: mkg migrate apply"):
