@@ -13,6 +13,7 @@ MkgError
 │   ├── GraphTimeout         time limit, or a lock wait that survived retries
 │   ├── GraphConflict        constraint
 │   ├── GraphRejected        syntax, type, missing procedure, permission
+│   │   └── RawFailed        the same of a raw read: code and place only
 │   └── RowShapeError        result does not fit its row class
 ├── ModelError               LLM or embedding call
 │   ├── ModelUnavailable
@@ -94,6 +95,14 @@ class GraphRejected(GraphError):
     """The server refused the statement: syntax, type, permission or a missing procedure."""
 
     exit_code = 5
+
+
+class RawFailed(GraphRejected):
+    """A raw read failed; the message is the server's code and the place, nothing of its words."""
+
+    def __init__(self, message: str, *, code: str = "", status: str | None = None):
+        super().__init__(message, status=status)
+        self.code = code
 
 
 class RowShapeError(GraphError):

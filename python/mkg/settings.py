@@ -82,6 +82,7 @@ class Settings(BaseModel):
     recall_limit: int = 5
     worker_idle_s: int = 1800
     log_level: str = "info"
+    read_cypher: Literal["auto", "on", "off"] = "auto"
     java: str | None = None
     heap: str | None = None
     sources: dict[str, str] = {}
@@ -126,6 +127,7 @@ VARIABLES = {
     "recall_limit": "MKG_RECALL_LIMIT",
     "worker_idle_s": "MKG_WORKER_IDLE_S",
     "log_level": "MKG_LOG_LEVEL",
+    "read_cypher": "MKG_READ_CYPHER",
     "java": "MKG_JAVA",
     "heap": "MKG_HEAP",
 }
@@ -163,6 +165,9 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
         for field, variable in VARIABLES.items():
             blocked = origin == "client" and label == "environment"
             if blocked and (variable in _STORE_VARIABLES or variable in _EXECUTABLE):
+                continue
+            # A repository may close raw reading, never open it.
+            if blocked and variable == "MKG_READ_CYPHER" and layer.get(variable) != "off":
                 continue
             if layer.get(variable):
                 values[field] = layer[variable]

@@ -92,6 +92,7 @@ def test_a_tool_is_called_read_only_exactly_when_all_its_queries_are():
         "episode_search": True,
         "episode_fetch": True,
         "neo4j_get_schema": True,
+        "neo4j_read_cypher": True,
     }
 
 

@@ -6,7 +6,7 @@ import uuid
 import typer
 
 from mkg import __version__, log
-from mkg.cli import basics, contract, db, demo, migrate, redact, screen, serve, worker
+from mkg.cli import basics, contract, db, demo, migrate, read_gate, redact, screen, serve, worker
 from mkg.errors import MkgError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("catalog")(contract.catalog)
 app.command("config")(basics.config)
 app.command("trust")(basics.trust)
 app.command("redact")(redact.redact)
+app.command("read-gate")(read_gate.read_gate)
 app.command("screen")(screen.screen)
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mkg.bundle import spec
 from mkg.embed import Embedder
+from mkg.errors import Refused
 from mkg.features.learnings.inject import encode_text
 from mkg.features.timeline.project import Project
 from mkg_hooks.redact import redact
@@ -40,6 +41,16 @@ class Store(Protocol):
     def in_one(self, work: Any, *, name: str) -> Any: ...
 
 
+class Reading(Protocol):
+    """The gate for raw queries; what it takes and gives is its own affair (`features.reader`)."""
+
+    def read(self, query: Any) -> Any: ...
+
+
+def _no_reading() -> Reading:
+    raise Refused("raw queries are off on this face; use the other tools")
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -57,6 +68,8 @@ class Call:
     settle: Callable[[], None] = lambda: None
     """Asks the worker to bring spooled events into the graph, within about a second."""
     clock: Callable[[], datetime] = _now
+    raw: Callable[[], Reading] = _no_reading
+    """Raises Refused or a connection's error where raw queries cannot be asked."""
 
 
 class Asked(BaseModel):

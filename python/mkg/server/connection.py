@@ -11,18 +11,25 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from mkg import log, migrate
 from mkg.embed import LOCAL_MODEL, Embedder, WorkerEmbedder
-from mkg.errors import MkgError
+from mkg.errors import MkgError, Refused
+from mkg.features.reader.meter import Meter
+from mkg.features.reader.reader import Reader
+from mkg.features.reader.switch import Exposure, why_off
 from mkg.features.timeline import person, project
 from mkg.features.tool import Call, Store
 from mkg.settings import Origin, Settings, client_folder, load_settings
 from mkg_hooks import wire
 
+if TYPE_CHECKING:
+    from mkg.db.raw import RawReader
+
 RETRY_SECONDS = 2.0
 SETTLE_SECONDS = 1.0
+_ONE_PERSON = Exposure()
 _log = log.get(__name__)
 
 
@@ -47,6 +54,12 @@ def _connect(settings: Settings) -> Closable:
     return db.connect(settings, caller="serve", retry_seconds=RETRY_SECONDS)
 
 
+def _connect_raw(settings: Settings) -> "RawReader":
+    from mkg.db import raw
+
+    return raw.connect_raw(settings)
+
+
 def _settings(origin: Origin, folder: Path | None) -> Settings:
     return load_settings(origin=origin, folder=folder)
 
@@ -65,12 +78,18 @@ class Connection:
         *,
         connect: Callable[[Settings], Closable] = _connect,
         settings: Callable[[Origin, Path | None], Settings] = _settings,
+        connect_raw: "Callable[[Settings], RawReader]" = _connect_raw,
+        exposure: Exposure = _ONE_PERSON,
     ):
         self._origin: Origin = origin
         self._connect = connect
         self._load = settings
         self._lock = threading.Lock()
         self._open: tuple[Settings, Closable] | None = None
+        self._connect_raw = connect_raw
+        self._exposure = exposure
+        self._meter = Meter()
+        self._reader: Reader | None = None
 
     def call(self, client: Client) -> tuple[Call, bool]:
         """What a tool may use now, and whether its connection was made for this very call.
@@ -94,7 +113,23 @@ class Connection:
             tool_use_id=client.tool_use_id,
             session_id=client.session_id,
             settle=lambda: _settle(settings),
+            raw=lambda: self._raw(settings),
         ), fresh
+
+    def _raw(self, settings: Settings) -> Reader:
+        """The gate for raw queries, opened by the first that is asked.
+
+        Raises:
+            Refused: they are off here.
+        """
+        managed = settings.store.uri is None
+        off = why_off(settings.read_cypher, self._exposure, managed=managed)
+        if off:
+            raise Refused(off)
+        with self._lock:
+            if self._reader is None:
+                self._reader = Reader(self._connect_raw(settings), self._meter)
+            return self._reader
 
     def lost(self, run: Store | None = None) -> None:
         """Forget the connection and the settings behind it, unless it is another than `run`."""
@@ -103,9 +138,13 @@ class Connection:
             if opened is None or (run is not None and opened[1] is not run):
                 return
             self._open = None
+            reader, self._reader = self._reader, None
         _log.info("serve.graph_lost")
         with contextlib.suppress(MkgError, OSError):
             opened[1].close()
+        if reader is not None:
+            with contextlib.suppress(MkgError, OSError):
+                reader.close()
 
     def _made(self) -> tuple[Settings, Closable]:
         settings = self._load(self._origin, client_folder())
