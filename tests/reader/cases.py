@@ -5,10 +5,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.support.requirement import requirement
-
 GIVEN = Path(__file__).parents[1] / "cases" / "cypher_gate.jsonl"
 OWN = Path(__file__).with_name("own.jsonl")
 HONEST = Path(__file__).with_name("honest.cypher")
@@ -21,18 +17,6 @@ def rows() -> list[dict[str, Any]]:
     lines = GIVEN.read_text(encoding="utf-8").splitlines()
     lines += OWN.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
-
-
-def marked(found: list[dict[str, Any]]) -> list[Any]:
-    """Rows as parameters of a test, each claiming its id."""
-    return [
-        pytest.param(
-            row,
-            id=row["id"],
-            marks=[requirement(f"CG-{row['id']}")] if row["id"].startswith("Q") else [],
-        )
-        for row in found
-    ]
 
 
 def honest() -> list[str]:

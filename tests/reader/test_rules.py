@@ -5,7 +5,7 @@ import pytest
 from mkg.features.reader import parameters, rules
 from mkg.features.reader.lexer import Unreadable, lex
 from mkg.features.reader.policy import load_policy
-from tests.reader.cases import HONEST_PARAMETERS, honest, marked, rows
+from tests.reader.cases import HONEST_PARAMETERS, honest, rows
 from tests.support.requirement import requirement
 
 
@@ -16,7 +16,7 @@ def verdict(query: str, params: object = None) -> str:
 
 
 @requirement("SEC-42")
-@pytest.mark.parametrize("row", marked(rows()))
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
 def test_the_text_layer_alone_holds_every_row_that_is_its_own(row):
     refused = verdict(row["query"], row.get("parameters")) != ""
     assert refused == (row["expected"] == "refuse")

@@ -202,6 +202,7 @@ def test_every_type_of_value_becomes_plain_data(reader):
     assert (row["yes"], row["none"], row["time"][:5]) == (True, None, "10:00")
 
 
+@requirement("CG-Q77", "CG-Q83", "CG-Q85", "CG-Q87")
 @pytest.mark.parametrize("row", [r for r in rows() if r.get("bounded")], ids=lambda r: r["id"])
 def test_a_bounded_row_ends_with_an_answer_or_a_typed_error_and_the_next_is_quick(graph, raw, row):
     reader = Reader(raw, Meter())

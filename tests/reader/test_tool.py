@@ -19,6 +19,58 @@ from tests.reader.cases import GIVEN
 from tests.server.asking import ERAS, FakeStore, Lent, bad, good, server, settings
 from tests.support.requirement import requirement
 
+GIVEN_IDS = [
+    "CG-Q01",
+    "CG-Q03",
+    "CG-Q05",
+    "CG-Q07",
+    "CG-Q09",
+    "CG-Q11",
+    "CG-Q13",
+    "CG-Q15",
+    "CG-Q17",
+    "CG-Q19",
+    "CG-Q21",
+    "CG-Q23",
+    "CG-Q25",
+    "CG-Q27",
+    "CG-Q29",
+    "CG-Q31",
+    "CG-Q33",
+    "CG-Q35",
+    "CG-Q37",
+    "CG-Q39",
+    "CG-Q41",
+    "CG-Q43",
+    "CG-Q45",
+    "CG-Q47",
+    "CG-Q49",
+    "CG-Q51",
+    "CG-Q53",
+    "CG-Q55",
+    "CG-Q57",
+    "CG-Q59",
+    "CG-Q61",
+    "CG-Q63",
+    "CG-Q65",
+    "CG-Q67",
+    "CG-Q69",
+    "CG-Q71",
+    "CG-Q73",
+    "CG-Q75",
+    "CG-Q77",
+    "CG-Q79",
+    "CG-Q81",
+    "CG-Q83",
+    "CG-Q85",
+    "CG-Q87",
+    "CG-Q89",
+    "CG-Q91",
+    "CG-Q93",
+    "CG-Q95",
+    "CG-Q97",
+]
+
 
 @pytest.fixture
 def served(graph, tmp_path):
@@ -223,6 +275,7 @@ def test_each_line_gets_a_verdict_whatever_is_wrong_with_it():
     assert asked == [("good", {}), ("bad", {"x": 1}), ("away", {})]
 
 
+@requirement(*GIVEN_IDS)
 def test_the_command_judges_every_given_row_right_against_the_store(live, own_home):
     live.server.write_user_file(own_home)
     rows = [json.loads(line) for line in GIVEN.read_text(encoding="utf-8").splitlines()]
@@ -230,6 +283,7 @@ def test_the_command_judges_every_given_row_right_against_the_store(live, own_ho
     result = CliRunner().invoke(app, ["read-gate", "--jsonl"], input=text)
     assert result.exit_code == 0, result.output
     answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [f"CG-{row['id']}" for row in rows] == GIVEN_IDS
     expected = {**{row["id"]: row["expected"] for row in rows}, "bytes": "refuse", None: "refuse"}
     assert {a["id"]: a["verdict"] for a in answers} == expected
     assert all(set(a) == {"id", "verdict", "reason"} for a in answers)
