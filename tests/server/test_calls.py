@@ -98,7 +98,8 @@ def test_an_error_fits_the_schema_of_the_answer(tmp_path):
 
     served = server(tmp_path, down)
     for tool in wire_tools(served):
-        needed = {"text": "x"} if tool["name"] == "project_add_learning" else {}
+        needed = {"text": "x", "query": "RETURN 1"}
+        needed = {name: needed[name] for name in tool["inputSchema"].get("required", [])}
         found = bad(served, tool["name"], needed)
         assert found["code"] == "unreachable"
         assert list(Draft202012Validator(tool["outputSchema"]).iter_errors(found)) == []

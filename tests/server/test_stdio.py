@@ -124,7 +124,7 @@ def test_with_the_database_down_every_line_is_json_rpc(talk, own_home, tmp_path)
     # A client whose server starts slowly sends the old greeting too, and goes on in the new era.
     assert "error" in spoken.send("initialize", HELLO, id=2)
     listed = spoken.send("tools/list", {"_meta": MODERN}, id=3)
-    assert len(listed["result"]["tools"]) == 5
+    assert len(listed["result"]["tools"]) == 6
     for number, arguments in enumerate(({}, None, "missing"), start=10):
         params: dict[str, Any] = {"name": "neo4j_get_schema", "_meta": MODERN}
         if arguments != "missing":
