@@ -6,8 +6,8 @@ PYTEST := $(PY) -m pytest -q
 # The tests of the shared server go one after the other; all others run beside them.
 BESIDE := .venv/beside.log
 define in_two
-	@$(PYTEST) tests -m "not clients and not shared" $(ARGS) >$(BESIDE) 2>&1 & beside=$$!; \
-	$(PYTEST) tests -m "not clients and shared" $(ARGS); shared=$$?; \
+	@$(PYTEST) tests -m "not clients and not soak and not shared" $(ARGS) >$(BESIDE) 2>&1 & beside=$$!; \
+	$(PYTEST) tests -m "not clients and not soak and shared" $(ARGS); shared=$$?; \
 	wait $$beside; other=$$?; echo "==> the tests beside the shared server"; cat $(BESIDE); \
 	test $$shared -eq 0 && test $$other -eq 0
 endef
@@ -18,12 +18,13 @@ $(PY) -m ruff check . && $(PY) -m ruff format --check --quiet . && \
   if command -v node >/dev/null; then $(PY) -m pyright; else echo "types not checked: there is no Node here"; fi
 endef
 
-.PHONY: help setup demo test test-all check bench format-cypher catalog lock lock-server ledger clean
+.PHONY: help setup demo test test-all soak check bench format-cypher catalog lock lock-server ledger clean
 
 help:
 	@echo "make demo      start a store, replay a session, show what was learned and what comes back"
 	@echo "make test      every test except the real clients (needs the package registries only)"
 	@echo "make test-all  make test and the real client programs"
+	@echo "make soak      what takes long: each test says of what it is the long form"
 	@echo "make check     the fast loop: lint, the offline contract, tests without a server"
 	@echo "make format-cypher  lay out cypher/ and gds/ as Neo4j's formatter does (needs Node)"
 	@echo "make catalog   write tests/server_catalog.json from the server of the settings"
@@ -45,10 +46,13 @@ test-all: test
 	@echo "==> the real clients"
 	@$(PYTEST) tests/clients -m clients $(ARGS)
 
+soak: .venv/.ready
+	@$(PYTEST) tests -m soak $(ARGS)
+
 check: .venv/.ready
 	@$(lint)
 	@.venv/bin/mkg check --offline
-	@$(PYTEST) tests -m "not live and not clients" $(ARGS)
+	@$(PYTEST) tests -m "not live and not clients and not soak" $(ARGS)
 
 # A finding of another rule is not this target's business.
 format-cypher: .venv/.ready

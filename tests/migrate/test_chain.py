@@ -192,9 +192,7 @@ def test_a_program_carries_on_with_a_newer_database_of_its_own_major_version_onl
     check_schema(standing(needed, "mkg 99.0"))
     for tool in ("mkg 0.9", None):
         check_schema(standing("V9999__later", tool))
-    with pytest.raises(
-        SchemaAhead, match=r"applied by mkg 99\.0.*update the program"
-    ):
+    with pytest.raises(SchemaAhead, match=r"applied by mkg 99\.0.*update the program"):
         check_schema(standing("V9999__later", "mkg 99.0"))
     with pytest.raises(SchemaBehind, match=f"needs {needed}; run: mkg migrate apply"):
         check_schema(standing("V0001__a", "mkg 0.1"))

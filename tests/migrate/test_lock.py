@@ -1,9 +1,6 @@
 """One runner at a time: races, dead holders, lost leases; each guard from both sides."""
 
-import contextlib
 import dataclasses
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -43,21 +40,27 @@ def test_of_many_runners_at_once_one_works_and_every_statement_runs_once(
     root = folder(tmp_path, V0001__schema=index, V0002__data=THINGS)
     gate = threading.Barrier(32)
 
-    def start(_: int) -> list[str]:
+    def start(number: int) -> list[str] | str:
         with unmigrated.runner() as run:
             gate.wait(timeout=30)
-            return apply_all(run, root=root, wait=60)
+            try:
+                # Some wait for their turn, the others say at once who is at work.
+                return apply_all(run, root=root, wait=60 if number % 4 else 0)
+            except MigrationLocked as error:
+                return str(error)
 
     with ThreadPoolExecutor(32) as pool:
         results = list(pool.map(start, range(32)))
     every = [BASELINE, "V0001__schema", "V0002__data"]
-    assert sorted(result for result in results if result) == [every]
+    assert [result for result in results if isinstance(result, list) and result] == [every]
+    refused = [result for result in results if isinstance(result, str)]
+    assert all("the migration lock is held by " in said for said in refused)
     assert value(blank, "MATCH (n:Thing) RETURN count(n) AS n") == 1
     assert value(blank, "MATCH (g:MkgMigrationLog) RETURN count(g) AS n") == 4
     assert [state.state for state in status(blank, root)] == ["applied"] * 3
 
 
-def grants(server, query: str, *, callers: int = 8, names: int = 20) -> int:
+def grants(server, query: str, *, callers: int = 6, names: int = 10) -> int:
     """How many callers are told that they hold a lock, over all names."""
     text = dataclasses.replace(spec("ops.migration_lock"), body=query)
     gate = threading.Barrier(callers)
@@ -77,14 +80,14 @@ def grants(server, query: str, *, callers: int = 8, names: int = 20) -> int:
 
 @requirement("NEO-86")
 def test_callers_queue_on_the_lock_node_and_without_that_several_get_the_lock(store, unmigrated):
-    create = "UNWIND range(0, 19) AS i CREATE (l:MkgMigrationLock {name: 'n' + i, token: 0})"
+    create = "UNWIND range(0, 9) AS i CREATE (l:MkgMigrationLock {name: 'n' + i, token: 0})"
     body = spec("ops.migration_lock").body
     queueing = "SET l.touched_by = $owner\n"
     assert queueing in body
     store.execute(create)
-    assert grants(unmigrated, body) == 20
+    assert grants(unmigrated, body) == 10
     store.execute("MATCH (l:MkgMigrationLock) SET l.owner = null, l.expires_at = null")
-    assert grants(unmigrated, body.replace(queueing, "")) > 20
+    assert grants(unmigrated, body.replace(queueing, "")) > 10
 
 
 @requirement("NEO-86")
@@ -183,47 +186,6 @@ def test_the_database_itself_refuses_a_second_record_of_one_place(store, tmp_pat
     apply_all(store, root=folder(tmp_path, V0001__data=THINGS))
     with pytest.raises(Exception, match="constraint"):
         store.execute("CREATE (:MkgMigration {id: 'V0001__other', seq: 1})")
-
-
-@contextlib.contextmanager
-def killed_runner(server, root):
-    command = [sys.executable, "-m", "tests.migrate.interrupted"]
-    account = [server.uri, server.username, server.password, str(root)]
-    process = subprocess.Popen([*command, *account], stdout=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate(timeout=5)
-
-
-@requirement("NEO-84", "NEO-91")
-def test_a_runner_killed_between_pending_and_applied_is_finished_by_the_next(
-    store, unmigrated, tmp_path
-):
-    schema = """CREATE INDEX other_at IF NOT EXISTS FOR (n:Other) ON (n.at);
-CREATE CONSTRAINT thing_id IF NOT EXISTS FOR (n:Thing) REQUIRE n.id IS UNIQUE;"""
-    root = folder(tmp_path, V0001__data=THINGS, V0002__schema=schema, V0003__after="RETURN 1;")
-    pending = "MATCH (m:MkgMigration {id: 'V0002__schema', state: 'PENDING'}) RETURN m.seq AS seq"
-    apply_all(store, root=folder(tmp_path / "first", V0001__data=THINGS))
-    with store.unit() as unit:
-        # An open write of the label holds the constraint back, so the kill falls into the middle.
-        unit.execute("CREATE (:Thing {id: 'open'})")
-        with killed_runner(unmigrated, root):
-            until(lambda: rows(store, pending), seconds=30)
-            built = "SHOW INDEXES YIELD name WHERE name = 'other_at' RETURN name"
-            until(lambda: rows(store, built))
-    assert [state.state for state in status(store, root)] == [
-        "applied",
-        "applied",
-        "interrupted",
-        "pending",
-    ]
-    assert apply_all(store, root=root) == ["V0002__schema", "V0003__after"]
-    assert {state.state for state in status(store, root)} == {"applied"}
-    assert len(rows(store, "SHOW CONSTRAINTS YIELD name WHERE name = 'thing_id' RETURN name")) == 1
-    found = rows(store, "MATCH (m:MkgMigration) RETURN m.seq AS seq ORDER BY seq")
-    assert [row["seq"] for row in found] == [0, 1, 2, 3]
 
 
 def test_a_backend_without_the_lock_refuses_to_work(store, tmp_path):

@@ -36,11 +36,13 @@ def why(
     id: Annotated[str, typer.Argument(help="The id of an injected line.")], as_json: Json = False
 ) -> None:
     """Show where a line comes from: the words, who said them, what let it pass, who was told."""
+    from mkg import migrate
     from mkg.db import connect
     from mkg.features import learnings
     from mkg.settings import load_settings
 
     with connect(load_settings(), caller="why") as run:
+        migrate.check_schema(run)
         found = learnings.why(run, id=id.strip())
     if not found:
         raise Refused(f"nothing is known by the id {id.strip()[:80]!r}; copy it from the line")
