@@ -238,3 +238,21 @@ def test_a_repeatable_file_of_steps_starts_again_with_its_new_text(store, tmp_pa
     assert seen(store) == [2, 2, 2]
     ids = "MATCH (m:MkgMigration) RETURN collect(m.id) AS ids"
     assert value(store, ids) == [BASELINE]
+
+
+@requirement("NEO-61", "NEO-86")
+def test_a_schema_statement_is_not_run_once_the_lock_was_taken_over(store, tmp_path):
+    root = folder(tmp_path, V0001__many="CREATE INDEX i IF NOT EXISTS FOR (n:Thing) ON (n.x);")
+    once = store.in_one
+
+    def robbed(work, *, name):
+        once(work, name=name)
+        store.execute(STEAL)
+
+    store.in_one = robbed
+    with pytest.raises(MigrationLocked, match="went to another runner"):
+        apply_all(store, root=root)
+    assert rows(store, "SHOW INDEXES YIELD name WHERE name = 'i' RETURN name") == []
+    store.in_one = once
+    store.execute(GIVE_BACK)
+    assert apply_all(store, root=root) == ["V0001__many"]

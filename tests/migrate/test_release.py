@@ -83,7 +83,6 @@ def why(settings: Settings) -> None:
     basics.why("abc")
 
 
-@requirement("NEO-61")
 @pytest.mark.parametrize("program", [serve, work, why])
 def test_a_program_refuses_a_store_that_nobody_migrated_and_names_the_command(
     foreign, blank, program
