@@ -18,7 +18,7 @@ $(PY) -m ruff check . && $(PY) -m ruff format --check --quiet . && \
   if command -v node >/dev/null; then $(PY) -m pyright; else echo "types not checked: there is no Node here"; fi
 endef
 
-.PHONY: help setup demo test test-all soak check bench format-cypher catalog lock lock-server ledger clean
+.PHONY: help setup demo test test-all soak check bench format-cypher catalog lock-bundle lock lock-server ledger clean
 
 help:
 	@echo "make demo      start a store, replay a session, show what was learned and what comes back"
@@ -29,6 +29,7 @@ help:
 	@echo "make format-cypher  lay out cypher/ and gds/ as Neo4j's formatter does (needs Node)"
 	@echo "make catalog   write tests/server_catalog.json from the server of the settings"
 	@echo "make bench     time what matters against a yardstick in the same run; renews README's tables"
+	@echo "make lock-bundle  write cypher/bundle.lock again and tell which version the changes demand"
 	@echo "make ledger    bring tests/requirements.toml and the generated part of README.md up to date"
 	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven)"
 	@echo "make lock      resolve requirements.lock again from pyproject.toml"
@@ -63,6 +64,9 @@ catalog: .venv/.ready
 
 bench: .venv/.ready
 	@$(PY) -m tests.bench $(ARGS)
+
+lock-bundle: .venv/.ready
+	@.venv/bin/mkg lock $(ARGS)
 
 ledger: .venv/.ready
 	@$(PY) -m tests.support.requirements_tool sync

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkg.bundle import catalog, language
+from mkg.bundle.files import root
 from mkg.bundle.findings import Finding
 from mkg.bundle.header import QuerySpec
 from mkg.bundle.language import Analysis
 from mkg.bundle.loader import Bundle
+from mkg.bundle.lock import locking
 from mkg.bundle.model import Model
 from mkg.bundle.rules_language import layout, types, words, writers
 from mkg.bundle.rules_server import Facts, explained
@@ -28,16 +30,23 @@ LANGUAGE_RULES: dict[str, Callable[[QuerySpec, Analysis, Model], Iterator[Findin
 }
 
 
-def offline(bundle: Bundle, sources: Path) -> list[Finding]:
+def offline(bundle: Bundle, sources: Path, lock: Path | None = None) -> list[Finding]:
     """Findings of the files alone; A1 is the loading itself, which raises HeaderError.
 
     Args:
         sources: the folder of Python packages that A9 reads.
+        lock: the lock of the bundle; the shipped one when not given.
     """
     found = [finding for query in bundle.queries.values() for finding in parameters(query)]
     found += bindings(bundle)
+    found += locking(bundle, lock or lock_path())
     found += [f for path in sorted(sources.rglob("*.py")) for f in cypher_in_python(path, sources)]
     return found
+
+
+def lock_path() -> Path:
+    """The shipped lock."""
+    return root("cypher") / "bundle.lock"
 
 
 def analysed(bundle: Bundle, model: Model) -> dict[str, Analysis]:

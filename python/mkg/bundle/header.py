@@ -15,6 +15,7 @@ Card = Literal["many", "one", "maybe", "none"]
 KEYS = (
     "query",
     "since",
+    "until",
     "mode",
     "card",
     "param",
@@ -25,7 +26,7 @@ KEYS = (
     "allow",
     "why",
 )
-ONCE = frozenset({"query", "since", "mode", "card", "locks", "index", "uses"})
+ONCE = frozenset({"query", "since", "until", "mode", "card", "locks", "index", "uses"})
 REQUIRED = ("query", "since", "mode", "card", "locks")
 SCALARS = (
     "STRING",
@@ -89,6 +90,7 @@ class QuerySpec:
     body: str
     path: Path
     language: str = "CYPHER 25"
+    until: str = ""
 
     def allows(self, what: str) -> bool:
         """Whether an `@allow` line names this exception."""
@@ -181,6 +183,7 @@ def _build(
         body=body,
         path=path,
         language=language,
+        until=one("until"),
     )
 
 

@@ -6,7 +6,19 @@ import uuid
 import typer
 
 from mkg import __version__, log
-from mkg.cli import basics, contract, db, demo, migrate, read_gate, redact, screen, serve, worker
+from mkg.cli import (
+    basics,
+    contract,
+    db,
+    demo,
+    migrate,
+    query,
+    read_gate,
+    redact,
+    screen,
+    serve,
+    worker,
+)
 from mkg.errors import MkgError
 
 app = typer.Typer(
@@ -22,8 +34,11 @@ app.add_typer(worker.app, name="worker")
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("why")(basics.why)
+app.command("run")(query.run)
+app.command("explain")(query.explain)
 app.command("check")(contract.check)
 app.command("catalog")(contract.catalog)
+app.command("lock")(contract.lock)
 app.command("config")(basics.config)
 app.command("trust")(basics.trust)
 app.command("redact")(redact.redact)

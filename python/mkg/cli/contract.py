@@ -1,4 +1,4 @@
-"""Commands for the query contract: check, catalog."""
+"""Commands for the query contract: check, catalog, lock."""
 
 import dataclasses
 import json
@@ -133,3 +133,32 @@ def catalog(
     typer.echo(
         f"{write}: {len(asked.procedures)} procedures, {len(asked.functions)} functions", err=True
     )
+
+
+def lock(
+    released: Annotated[
+        bool, typer.Option("--release", help="What stands now is what a release promises.")
+    ] = False,
+) -> None:
+    """Write the lock of the bundle again and tell which version its changes demand."""
+    from mkg.bundle import load_bundle
+    from mkg.bundle import lock as locks
+    from mkg.bundle.check import lock_path
+
+    path = lock_path()
+    if not (path.parents[1] / "pyproject.toml").is_file():
+        raise Refused("the lock is written in a checkout, not in an installed package")
+    bundle = load_bundle()
+    now = locks.locked(bundle, locks.read(path) if path.exists() else None)
+    least, changed = locks.least(now), locks.changes(now)
+    for change in changed:
+        typer.echo(str(change))
+    since = "nothing is released yet" if now.released is None else f"since {now.released}"
+    typer.echo(f"{since}: {len(changed)} change(s), version {least} or higher is demanded")
+    path.write_text(locks.text(now), encoding="utf-8")
+    short = [f for f in locks.locking(bundle, path) if f.query == "bundle.toml"]
+    if short:
+        raise BundleError(f"raise version in cypher/bundle.toml: {short[0].message}")
+    if released:
+        path.write_text(locks.text(locks.release(now)), encoding="utf-8")
+        typer.echo(f"{now.version} is the release that later changes are measured by")

@@ -25,7 +25,9 @@ from neo4j.exceptions import (
     SessionExpired,
     TransientError,
 )
-from neo4j.time import Date, DateTime, Duration
+from neo4j.spatial import Point
+from neo4j.time import Date, DateTime, Duration, Time
+from neo4j.vector import Vector
 
 from mkg import __version__, log
 from mkg.bundle.header import QuerySpec
@@ -292,6 +294,15 @@ def connect(
     )
 
 
+def duration(text: str) -> Any:
+    """A duration as the driver sends it, from ISO 8601 such as P1DT2H.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    return Duration.from_iso_format(text)
+
+
 def _literal(text: str) -> LiteralString:
     # The driver's type asks for literal text; ours comes from checked files only.
     return cast("LiteralString", text)
@@ -310,8 +321,10 @@ def _executed(result: neo4j.Result) -> Executed:
 def _native(value: Any) -> Any:
     if isinstance(value, DateTime | Date):
         return value.to_native()
-    if isinstance(value, Duration):
+    if isinstance(value, Duration | Time | Point):
         return str(value)
+    if isinstance(value, Vector):
+        return value.to_native()
     if isinstance(value, list):
         return [_native(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
