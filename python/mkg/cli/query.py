@@ -161,8 +161,6 @@ def _cell(value: object) -> str:
         items = cast("list[object]", value)
         if len(items) > _LONG_LIST and all(isinstance(item, float) for item in items):
             return f"[{len(items)} numbers]"
-    shown = value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
-    if isinstance(plain(value), str):
-        shown = str(plain(value))
-    line = visible(shown)
+    told = plain(cast("object", value))
+    line = visible(told if isinstance(told, str) else json.dumps(told, ensure_ascii=False))
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
