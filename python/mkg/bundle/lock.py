@@ -123,8 +123,9 @@ def read(path: Path) -> Lock:
     try:
         data = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
         past = cast("dict[str, Any] | None", data["released"])
-        released, promised = (past["version"], past["queries"]) if past else (None, {})
-        return Lock(data["version"], data["queries"], released, promised)
+        if past is None:
+            return Lock(data["version"], data["queries"], None, {})
+        return Lock(data["version"], data["queries"], past["version"], past["queries"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         told = f"{path.name} cannot be used ({type(error).__name__}); run: make lock-bundle"
         raise BundleError(told) from None
