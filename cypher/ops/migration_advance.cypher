@@ -11,8 +11,7 @@
 // @param   watermark  STRING             JSON; null when no batch is under way
 // @return  done       INTEGER NOT NULL
 // @locks   (:MkgMigrationLock), exclusive, before its owner and token are read
-// @index   mkg_migration_lock_name
-// @allow   UnionNodeByLabelsScan  a few dozen records in the life of a store
+// @index   mkg_migration_lock_name, mkg_migration_id, mkg_repeatable_id
 // @why     Runs in the transaction of the statement it counts, so that a killed runner is resumed exactly
 //          where it was; without a row that transaction is rolled back: the lock is another's.
 MATCH (l:MkgMigrationLock {name: $lock})

@@ -9,8 +9,7 @@
 // @param   predicted  STRING            JSON: the counts foretold before the first write
 // @return  id         STRING NOT NULL
 // @locks   (:MkgMigrationLock), exclusive, before its owner and token are read
-// @index   mkg_migration_lock_name
-// @allow   UnionNodeByLabelsScan  a few dozen records in the life of a store
+// @index   mkg_migration_lock_name, mkg_migration_id, mkg_repeatable_id
 // @why     Forgets the progress of an earlier run; runs in the transaction that writes PENDING.
 MATCH (l:MkgMigrationLock {name: $lock})
 SET l.touched_by = $owner

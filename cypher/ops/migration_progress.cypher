@@ -8,7 +8,7 @@
 // @return  watermark  STRING             JSON: the last key of the batch that is under way
 // @return  predicted  STRING             JSON: the counts foretold before the first write
 // @locks   none
-// @allow   UnionNodeByLabelsScan  a few dozen records in the life of a store
+// @index   mkg_migration_id, mkg_repeatable_id
 MATCH (m:MkgMigration|MkgRepeatable)
 WHERE m.id = $id
 RETURN coalesce(m.done, 0) AS done, m.done_hash AS done_hash, m.watermark AS watermark, m.predicted AS predicted
