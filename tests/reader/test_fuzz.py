@@ -176,7 +176,7 @@ def differential(graph: Live, seeds: range) -> int:
     return ran
 
 
-@requirement("SEC-42")
+@pytest.mark.soak
 def test_what_the_text_layer_admits_changes_nothing_even_in_write_mode(graph):
     assert differential(graph, range(SOME)) > 5
 
