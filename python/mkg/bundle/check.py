@@ -78,3 +78,12 @@ def online(
         for query in bundle.queries.values()
         for finding in explained(query, run, facts, unstored)
     ]
+
+
+def outlived(previous: Bundle, run: "Neo4jRunner", facts: Facts) -> list[Finding]:
+    """What a changed schema breaks for the bundle of the release before: B1, B2 and B3.
+
+    How well it would run is no matter here, only whether a program that was not updated yet still
+    gets the rows it was promised.
+    """
+    return [f for f in online(previous, run, facts) if f.rule in ("B1", "B2", "B3")]

@@ -25,6 +25,12 @@ def check(
     fix: Annotated[
         bool, typer.Option("--fix", help="Lay out the files as the formatter does, then check.")
     ] = False,
+    previous: Annotated[
+        Path | None,
+        typer.Option(
+            "--previous", help="The cypher folder of an earlier release: does it still run?"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check every shipped query against its contract."""
@@ -35,6 +41,9 @@ def check(
     from mkg.db import connect
     from mkg.settings import load_settings
 
+    if previous is not None:
+        _tell(*_outlived(previous), as_json=as_json)
+        return
     bundle = load_bundle()
     bind_all()
     if fix:
@@ -46,14 +55,32 @@ def check(
     if not offline_only:
         with connect(load_settings(), caller="check", notifications=True) as run:
             found += rules.online(bundle, run, facts(run), load_model())
+    where = "offline" if offline_only else "offline and on the server"
+    _tell(found, f"{len(bundle.queries)} queries checked {where}", as_json=as_json)
+
+
+def _tell(found: list[Finding], what: str, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(f) for f in found], indent=2))
     else:
-        _print(
-            found, len(bundle.queries), "offline" if offline_only else "offline and on the server"
-        )
+        for finding in found:
+            typer.echo(str(finding))
+        typer.echo(f"{what}, {len(found)} finding(s)")
     if found:
         raise BundleError(f"{len(found)} rule(s) of the query contract are broken")
+
+
+def _outlived(folder: Path) -> tuple[list[Finding], str]:
+    """What the schema of the server breaks for the bundle in a folder."""
+    from mkg.bundle import check as rules
+    from mkg.bundle.loader import read_bundle
+    from mkg.db import connect
+    from mkg.settings import load_settings
+
+    bundle = read_bundle(folder, folder.parent / "gds")
+    with connect(load_settings(), caller="check", notifications=True) as run:
+        found = rules.outlived(bundle, run, facts(run))
+    return found, f"{len(bundle.queries)} queries of {bundle.version} tried on this schema"
 
 
 def facts(run: Runner) -> Facts:
@@ -70,12 +97,6 @@ def facts(run: Runner) -> Facts:
             for i in schema_indexes(run)
         },
     )
-
-
-def _print(found: list[Finding], queries: int, where: str) -> None:
-    for finding in found:
-        typer.echo(str(finding))
-    typer.echo(f"{queries} queries checked {where}, {len(found)} finding(s)")
 
 
 def _analysed(bundle: Bundle) -> dict[str, Analysis] | None:
