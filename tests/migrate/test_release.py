@@ -6,7 +6,7 @@ import pytest
 
 from mkg import localdb
 from mkg.bundle import files
-from mkg.cli import basics, worker
+from mkg.cli import basics, query, worker
 from mkg.errors import SchemaBehind
 from mkg.migrate import apply_all, status, verify
 from mkg.server.connection import Connection
@@ -83,7 +83,11 @@ def why(settings: Settings) -> None:
     basics.why("abc")
 
 
-@pytest.mark.parametrize("program", [serve, work, why])
+def run_query(settings: Settings) -> None:
+    query.run("timeline.recent", ["project_id=p", "limit=1"])
+
+
+@pytest.mark.parametrize("program", [serve, work, why, run_query])
 def test_a_program_refuses_a_store_that_nobody_migrated_and_names_the_command(
     foreign, blank, program
 ):

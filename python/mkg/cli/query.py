@@ -33,6 +33,7 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
 ) -> None:
     """Run one query of the bundle, or print it for a query tool."""
+    from mkg import migrate
     from mkg.cli.arguments import parameters, pasted
     from mkg.db import connect
     from mkg.settings import load_settings
@@ -50,6 +51,9 @@ def run(
     if query.mode != "read" and not yes and not typer.confirm(f"{query.name} writes. Run it?"):
         raise Refused("nothing was run; --yes answers the question")
     with connect(load_settings(), caller="run") as runner:
+        # The queries about the server and its migrations are how one finds out what is missing.
+        if not query.name.startswith("ops."):
+            migrate.check_schema(runner)
         rows = runner.fetch(query, values)
     if as_json:
         typer.echo(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
