@@ -20,7 +20,16 @@ STOP = frozenset((Path(__file__).parent / "stop_words.txt").read_text(encoding="
 
 
 def index_terms(text: str) -> list[str]:
-    """Every token of a stored text, identifiers and paths also in their parts, without repeats."""
+    """The tokens of a stored text, identifiers and paths also in their parts, without repeats.
+
+    Stop words are never searched, so they are not stored: the number of tokens then says how much
+    a text tells.
+    """
+    return [token for token in dict.fromkeys(_tokens(text)) if token not in STOP][:400]
+
+
+def words(text: str) -> list[str]:
+    """Every token of a question, also the common ones: a person may be called Will."""
     return list(dict.fromkeys(_tokens(text)))[:400]
 
 

@@ -91,12 +91,19 @@ class EpisodeBody:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    created: int
+    stored: int
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeHit:
     id: str
     type: str
     title: str
     narrative: str
     user_id: str | None
+    injectable: bool
     ended_at: datetime
     score: float
     sources: list[str]
@@ -156,12 +163,26 @@ def search(
     run: Runner,
     *,
     owner_key: str,
-    terms: str,
+    owner_token: str,
+    terms: list[str],
+    words: list[str],
     vector: list[float] | None,
     embedding_model: str,
+    weights: dict[str, Any],
     pool: int,
     limit: int,
 ) -> list[EpisodeHit]: ...
+
+
+@cypher("timeline.import_turns")
+def import_turns(
+    run: Runner,
+    *,
+    project: dict[str, Any],
+    user_id: str,
+    turns: list[dict[str, Any]],
+    embedding_model: str | None,
+) -> Imported: ...
 
 
 # What of a spool record becomes a property of its event; everything else stays out of the graph.

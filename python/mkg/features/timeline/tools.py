@@ -5,12 +5,12 @@ from datetime import datetime
 
 from pydantic import Field
 
-from mkg import lexical
 from mkg.bundle import Runner, cypher
 from mkg.errors import Refused
 from mkg.features import timeline
 from mkg.features.learnings import caller, retrieval
 from mkg.features.learnings.inject import cut
+from mkg.features.timeline import recall
 from mkg.features.tool import PROVENANCE, UNVERIFIED, Answer, Asked, Call, Part, Tool, clamped
 
 SNIPPET = 160
@@ -27,19 +27,8 @@ class Described:
     last_activity_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Screened:
-    """An episode that a screen has passed."""
-
-    id: str
-
-
 @cypher("timeline.describe_project")
 def describe_project(run: Runner, *, project_id: str) -> Described | None: ...
-
-
-@cypher("timeline.screened")
-def screened(run: Runner, *, ids: list[str]) -> list[Screened]: ...
 
 
 # --- episode_fetch -----------------------------------------------------------------------------
@@ -214,8 +203,8 @@ class FoundPart(Part):
     ended_at: str = Field(default="", description="When it ended.")
     user_id: str | None = Field(default=None, description="Whose session it was.")
     snippet: str = Field(default="", description="The first 160 characters of how it went.")
-    score: float = Field(default=0.0, description="Fused rank; 0 when found by recency.")
-    sources: list[str] = Field(default=[], description="vector, text; empty when found by recency.")
+    score: float = Field(default=0.0, description="Fit; 0 when found by recency.")
+    sources: list[str] = Field(default=[], description="vector, text, beside; empty when found by recency.")
     unscreened: bool = Field(default=False, description="True when no screen has passed it.")
 
 
@@ -255,20 +244,8 @@ def episode_search(call: Call, asked: SearchAsked) -> SearchAnswer:
 def _hits(call: Call, query: retrieval.Query, project_id: str, limit: int) -> list[FoundPart]:
     if not query.text.strip():
         return []
-    owner = timeline.owner_key(project_id)
-    hits = timeline.search(
-        call.run,
-        owner_key=owner,
-        terms=lexical.lucene(query.terms, lexical.owner_token(owner)),
-        vector=query.vector,
-        embedding_model=query.model or "",
-        pool=max(retrieval.POOL, limit * 2),
-        limit=limit,
-    )
-    if not hits:
-        return []
-    passed = {row.id for row in screened(call.run, ids=[hit.id for hit in hits])}
-    return [_found(hit, round(hit.score, 6), hit.sources, hit.id in passed) for hit in hits]
+    hits = recall.find(call.run, query, project_id=project_id, limit=limit)
+    return [_found(hit, round(hit.score, 6), hit.sources, hit.injectable) for hit in hits]
 
 
 def _newest(call: Call, project_id: str, limit: int) -> list[FoundPart]:
@@ -311,7 +288,6 @@ TOOLS = (
         (
             *caller.QUERIES,
             "timeline.search",
-            "timeline.screened",
             "timeline.recent",
         ),
     ),
