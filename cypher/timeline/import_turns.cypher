@@ -20,22 +20,44 @@ MERGE (user:User {id: $user_id})
 WITH project, user
 UNWIND $turns AS turn
 MERGE (session:Session {session_id: turn.session_id})
-  ON CREATE SET session.client = 'import', session.project_id = project.id, session.user_id = user.id,
-    session.created_at = turn.at, session.event_count = 0, session.epoch = 0
+  ON CREATE SET
+    session.client = 'import',
+    session.project_id = project.id,
+    session.user_id = user.id,
+    session.created_at = turn.at,
+    session.event_count = 0,
+    session.epoch = 0
 MERGE (project)-[:HAS_SESSION]->(session)
 MERGE (speaker:Speaker {id: turn.speaker.id})
   ON CREATE SET speaker += turn.speaker
 MERGE (episode:Episode {id: turn.id})
   ON CREATE SET episode.created_at = datetime(), episode.scope = 'project', episode.status = 'new'
 WITH project, user, turn, session, speaker, episode, episode.status = 'new' AS created
-SET episode += turn.content, episode.status = 'recorded', episode.project_id = project.id,
-  episode.session_id = turn.session_id, episode.user_id = user.id, episode.started_at = turn.at,
-  episode.ended_at = turn.at, episode.live = true, episode.embedding = turn.embedding,
+SET
+  episode += turn.content,
+  episode.status = 'recorded',
+  episode.project_id = project.id,
+  episode.session_id = turn.session_id,
+  episode.user_id = user.id,
+  episode.started_at = turn.at,
+  episode.ended_at = turn.at,
+  episode.live = true,
+  episode.embedding = turn.embedding,
   episode.embedding_model = $embedding_model
 MERGE (project)-[:HAS_OBSERVATION]->(episode)
 MERGE (episode)-[:FROM_SESSION]->(session)
 MERGE (episode)-[:SPOKEN_BY]->(speaker)
-WITH turn, episode, created
-OPTIONAL MATCH (before:Episode {id: turn.before})
-FOREACH (b IN CASE WHEN before IS NULL THEN [] ELSE [before] END | MERGE (b)-[:NEXT]->(episode))
-RETURN sum(CASE WHEN created THEN 1 ELSE 0 END) AS created, count(episode) AS stored
+WITH turn.before AS before_id, episode, created
+OPTIONAL MATCH (before:Episode {id: before_id})
+FOREACH (b IN
+CASE
+  WHEN before IS NULL THEN []
+  ELSE [before]
+END |
+  MERGE (b)-[:NEXT]->(episode)
+)
+RETURN sum(
+    CASE
+      WHEN created THEN 1
+      ELSE 0
+    END) AS created, count(episode) AS stored

@@ -8,7 +8,7 @@
 // @param   words       LIST<STRING NOT NULL> NOT NULL   every word of the question, for names in it
 // @param   vector      LIST<FLOAT>       null for words only
 // @param   embedding_model  STRING NOT NULL
-// @param   weights     MAP NOT NULL      {vector, after, before, reach, speaker, asking}
+// @param   weights     MAP NOT NULL      {vector, after, before, speaker, asking}; after and before are lists by distance
 // @param   pool        INTEGER NOT NULL  taken from each index
 // @param   limit       INTEGER NOT NULL
 // @return  id          STRING NOT NULL
@@ -23,6 +23,7 @@
 // @locks   none
 // @index   project_observation_vector, project_observation_fulltext, speaker_owner
 // @uses    db.index.fulltext.queryNodes
+// @allow   Layout  the formatter's needs more lines than a body may have
 // @why     Both sides are made parts of their own best. What the words hit lends to what was said
 //          just before and after it, and who is named in the question is preferred as a speaker.
 OPTIONAL MATCH (speaker:Speaker {owner_key: $owner_key})
@@ -39,35 +40,38 @@ CALL (quoted) {
       WHERE near.owner_key = $owner_key AND near.live = true AND near.embedding_model = $embedding_model
       LIMIT $pool
     ) SCORE AS closeness
-  WITH near, 2 * closeness - 1 AS cosine WHERE cosine > 0
+  WITH near, 2 * closeness - 1 AS cosine
+  WHERE cosine > 0
   WITH collect({hit: near, own: cosine}) AS found, max(cosine) AS best
   UNWIND found AS f
   RETURN f.hit AS hit, $weights.vector * (f.own / best) ^ 2 AS part, 'vector' AS source
- UNION ALL
-  WITH quoted
+    UNION ALL
   UNWIND CASE quoted WHEN '' THEN [] ELSE ['+owner_token:' + $owner_token + '^0 +terms:(' + quoted + ')'] END AS lucene
   CALL db.index.fulltext.queryNodes('project_observation_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
   WITH node AS worded, bm25, size(split(node.terms, ' ')) AS length
   WHERE worded.owner_key = $owner_key AND worded.live = true
   WITH collect({hit: worded, own: bm25, length: length}) AS found, avg(length) AS usual
-  WITH [f IN found | f {.hit, own: f.own * (1.3 + 0.9 * f.length / usual)}] AS found
-  WITH found, reduce(m = 0.0, f IN found | CASE WHEN f.own > m THEN f.own ELSE m END) AS best
   UNWIND found AS f
-  WITH f.hit AS found, (f.own / best) ^ 1.5 AS own
-  CALL (found, own) {
-    MATCH way = (found)-[:NEXT*0..5]->(beside:Episode)
-    RETURN beside, CASE length(way) WHEN 0 THEN 1.0 ELSE $weights.after * $weights.reach ^ (length(way) - 1) END AS share
-   UNION ALL
-    MATCH way = (beside:Episode)-[:NEXT*1..5]->(found)
-    RETURN beside, $weights.before * $weights.reach ^ (length(way) - 1) AS share
+  WITH f.hit AS worded, f.own * (1.3 + 0.9 * f.length / usual) AS own
+  WITH collect({hit: worded, own: own}) AS found, max(own) AS best
+  UNWIND found AS f
+  WITH f.hit AS worded, (f.own / best) ^ 1.5 AS own
+  CALL (worded, own) {
+    MATCH way = (worded)-[:NEXT*0..3]->(beside:Episode)
+    RETURN beside, $weights.after[length(way)] AS share
+      UNION ALL
+    MATCH way = (beside:Episode)-[:NEXT*1..3]->(worded)
+    RETURN beside, $weights.before[length(way)] AS share
   }
-  WITH found, own, beside, share
-  WHERE beside.session_id = found.session_id AND beside.owner_key = $owner_key AND beside.live = true
-  RETURN beside AS hit, own * share AS part, CASE beside WHEN found THEN 'text' ELSE 'beside' END AS source
+  WITH worded, own, beside, share
+  WHERE beside.session_id = worded.session_id AND beside.owner_key = $owner_key AND beside.live = true
+  RETURN beside AS hit, own * share AS part, CASE beside WHEN worded THEN 'text' ELSE 'beside' END AS source
 }
-WITH named, hit, sum(part) AS score, collect(DISTINCT source) AS sources
-WITH hit, sources, score * CASE hit.type WHEN 'question' THEN $weights.asking ELSE 1.0 END
-  * CASE WHEN size(named) = 1 AND EXISTS { (hit)-[:SPOKEN_BY]->(s) WHERE s IN named } THEN $weights.speaker ELSE 1.0 END AS score
+WITH named, hit, sum(part) AS fit, collect(DISTINCT source) AS sources
+WHERE fit > 0
+WITH hit, sources, fit * CASE hit.type WHEN 'question' THEN $weights.asking ELSE 1.0 END * CASE
+  WHEN size(named) = 1 AND EXISTS { (hit)-[:SPOKEN_BY]->(s) WHERE s IN named } THEN $weights.speaker
+  ELSE 1.0 END AS score
 ORDER BY score DESC, hit.id
 LIMIT $limit
 RETURN hit.id AS id, hit.type AS type, hit.title AS title, hit.narrative AS narrative, hit.user_id AS user_id,

@@ -23,6 +23,7 @@ LAYERS = {
         "cli",
         "ui",
         "worker",
+        "bench",
         "demo",
         "install",
         "doctor",

@@ -8,9 +8,11 @@ import typer
 from mkg import __version__, log
 from mkg.cli import (
     basics,
+    bench,
     contract,
     db,
     demo,
+    importing,
     migrate,
     query,
     read_gate,
@@ -31,6 +33,8 @@ app = typer.Typer(
 app.add_typer(db.app, name="db")
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(worker.app, name="worker")
+app.add_typer(bench.app, name="bench")
+app.add_typer(importing.app, name="import")
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("why")(basics.why)

@@ -19,10 +19,9 @@ class Weights:
     """How much each source counts, next to a best hit by words, which counts 1."""
 
     vector: float = 0.5
-    after: float = 0.6
-    """What a hit by words lends to the turn after it; the one after that gets `reach` of it."""
-    before: float = 0.45
-    reach: float = 0.6
+    after: tuple[float, ...] = (1.0, 0.6, 0.36, 0.22)
+    """What a hit by words counts itself, and lends to the turns after it, by distance."""
+    before: tuple[float, ...] = (1.0, 0.45, 0.27, 0.16)
     speaker: float = 2.5
     """Factor for who is named in the question, when that is one person."""
     asking: float = 0.7
@@ -64,7 +63,11 @@ def find(
         words=lexical.words(query.text),
         vector=query.vector,
         embedding_model=query.model or "",
-        weights=asdict(weights),
+        weights={name: _plain(value) for name, value in asdict(weights).items()},
         pool=max(pool, limit),
         limit=limit,
     )
+
+
+def _plain(value: float | tuple[float, ...]) -> float | list[float]:
+    return list(value) if isinstance(value, tuple) else value

@@ -204,7 +204,9 @@ class FoundPart(Part):
     user_id: str | None = Field(default=None, description="Whose session it was.")
     snippet: str = Field(default="", description="The first 160 characters of how it went.")
     score: float = Field(default=0.0, description="Fit; 0 when found by recency.")
-    sources: list[str] = Field(default=[], description="vector, text, beside; empty when found by recency.")
+    sources: list[str] = Field(
+        default=[], description="vector, text, beside; empty when found by recency."
+    )
     unscreened: bool = Field(default=False, description="True when no screen has passed it.")
 
 

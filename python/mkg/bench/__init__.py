@@ -1,0 +1,1 @@
+"""Measurements that people can repeat: recall on labelled dialogues, silence, scope."""
