@@ -1,57 +1,85 @@
-"""What bears on a prompt (provisional rule): both sides, with vectors and without."""
+"""What bears on a prompt, and what is met with silence: with vectors and by words alone."""
+
+from dataclasses import replace
 
 import pytest
 
-from mkg.features.learnings import silence
+from mkg.bench import silence as bench
+from mkg.features.learnings import Hit, silence
 from tests.support.embedding import minilm
 from tests.support.hits import hit
 
-BEARS = [
-    (
-        "We deploy with `make ship`, never with deploy.sh.",
-        "How do I deploy the service to staging?",
-    ),
-    ("The staging database listens on port 5433.", "which port does the staging database use"),
-    (
-        "Tests need REDIS_URL set to a local instance.",
-        "the tests fail because REDIS_URL is missing",
-    ),
-    ("We use pnpm, not npm, in this repo.", "install the dependencies with npm please"),
-    ("Migrations run with yoyo and are never edited.", "add a migration for the users table"),
-]
-SILENT = [
-    ("We deploy with `make ship`, never with deploy.sh.", "Write a haiku about autumn"),
-    ("We use pnpm, not npm, in this repo.", "What is the capital of France?"),
-    ("The staging database listens on port 5433.", "make the button blue"),
-    ("Tests need REDIS_URL set to a local instance.", "explain the license of this project"),
-]
+MODEL = "minilm-l6-int8"
+DEPLOY = "We deploy with `make ship`, never with deploy.sh."
 
 
-def bears(stated: str, prompt: str, *, text_only: bool = False) -> bool:
-    a, b = minilm().embed([stated, prompt])
-    cosine = sum(x * y for x, y in zip(a, b, strict=True))
-    found = hit("l", stated, cosine=None if text_only else cosine)
-    return silence.bears(found, prompt, None if text_only else "minilm-l6-int8")
+def judged(hits: list[Hit], prompt: str, model: str | None = None) -> list[str]:
+    return [found.id for found in silence.bearing(hits, prompt, model)]
 
 
-@pytest.mark.parametrize(("stated", "prompt"), BEARS)
-def test_a_prompt_about_the_subject_is_answered(stated: str, prompt: str) -> None:
-    assert bears(stated, prompt)
+@pytest.fixture(scope="module", params=["vectors", "words"])
+def measured(request: pytest.FixtureRequest) -> dict[tuple[str, str], bench.Rates]:
+    embedder = minilm() if request.param == "vectors" else None
+    rows = {
+        (split, rates.family): rates
+        for split in bench.SPLITS
+        for rates in bench.measure(embedder, split)
+    }
+    return rows | {("by", request.param): rows["tune", "written"]}
 
 
-@pytest.mark.parametrize(("stated", "prompt"), SILENT)
-def test_a_prompt_about_something_else_is_met_with_silence(stated: str, prompt: str) -> None:
-    assert not bears(stated, prompt)
-    assert not bears(stated, prompt, text_only=True)
+def test_off_topic_prompts_are_met_with_silence(
+    measured: dict[tuple[str, str], bench.Rates],
+) -> None:
+    most = 0.12 if ("by", "vectors") in measured else 0.23
+    for split in bench.SPLITS:
+        rates = measured[split, "off topic"]
+        assert rates.false_injection is not None
+        assert rates.false_injection <= most, rates
 
 
-def test_text_only_asks_for_two_shared_rare_terms() -> None:
-    stated = "The staging database listens on port 5433."
-    assert bears(stated, "staging database", text_only=True)
-    assert not bears(stated, "staging", text_only=True)
+def test_prompts_on_a_known_subject_are_answered(
+    measured: dict[tuple[str, str], bench.Rates],
+) -> None:
+    for split in bench.SPLITS:
+        written, generated = measured[split, "written"], measured[split, "generated"]
+        assert written.miss is not None and written.miss <= 0.27, written
+        assert generated.miss == 0.0, generated
 
 
-def test_a_model_without_a_rule_is_judged_by_words_alone() -> None:
-    found = hit("l", "The staging database listens on port 5433.", cosine=0.99)
-    assert not silence.bears(found, "a haiku", "some-other-model")
-    assert silence.bears(found, "staging database", "some-other-model")
+def test_without_the_rule_every_off_topic_prompt_is_told_something() -> None:
+    open_door = replace(silence.RULES, models={MODEL: silence.Rule(term=0.0, floor=-1.0)})
+    rates = {r.family: r for r in bench.measure(minilm(), "held", open_door)}
+    assert rates["off topic"].false_injection == 1.0
+
+
+def test_a_term_that_many_hits_share_tells_less() -> None:
+    alone = [hit("one", "the ledger keeps cents", cosine=0.3)]
+    assert judged(alone, "ledger", MODEL) == ["one"]
+    crowd = [hit(str(n), f"the ledger keeps entry{n}", cosine=0.3) for n in range(8)]
+    assert judged(crowd, "ledger", MODEL) == []
+
+
+def test_nearness_alone_is_enough_when_it_is_great_and_never_when_it_is_small() -> None:
+    assert judged([hit("l", DEPLOY, cosine=0.5)], "roll out the release", MODEL) == ["l"]
+    assert judged([hit("l", DEPLOY, cosine=0.3)], "roll out the release", MODEL) == []
+
+
+def test_one_common_word_in_a_long_text_is_not_enough_by_words_alone() -> None:
+    text = "Elasticsearch staging heap bulk requests megabytes cluster nodes shards replicas"
+    asked = "explain nodes, parsers, grammars, tokens, visitors, listeners and lexers"
+    assert judged([hit("l", text, cosine=None)], asked) == []
+    assert judged([hit("l", text, cosine=None)], "bulk requests to elasticsearch") == ["l"]
+
+
+def test_a_model_without_constants_is_judged_by_words_alone() -> None:
+    found = [hit("l", "The staging database listens on port 5433.", cosine=0.99)]
+    assert judged(found, "a haiku", "some-other-model") == []
+    assert judged(found, "staging database", "some-other-model") == ["l"]
+
+
+def test_the_tuned_and_the_held_part_share_neither_knowledge_nor_prompts() -> None:
+    parts = [bench.cases(split) for split in bench.SPLITS]
+    (known, asked), (other, held) = parts
+    assert not set(known) & set(other)
+    assert not {case.prompt for case in asked} & {case.prompt for case in held}

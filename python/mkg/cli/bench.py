@@ -45,6 +45,33 @@ def recall(
     typer.echo(json.dumps(found, indent=2) if as_json else table(found))
 
 
+@app.command()
+def silence(as_json: Json = False) -> None:
+    """Count lines told where nothing bears on the prompt, and prompts that were told too little."""
+    import dataclasses
+
+    from mkg import embed
+    from mkg.bench import silence as bench
+    from mkg.settings import load_settings
+
+    embedder = embed.load(load_settings())
+    rows = [
+        {"by": each.model if each else "words alone", "part": part, **dataclasses.asdict(rates)}
+        for each in ([embedder, None] if embedder else [None])
+        for part in bench.SPLITS
+        for rates in bench.measure(each, part)
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    names = ("by", "part", "family", "prompts", "false_injection", "miss", "beside")
+    typer.echo("| " + " | ".join(name.replace("_", " ") for name in names) + " |")
+    typer.echo("|" + "---|" * len(names))
+    for row in rows:
+        cells = ["-" if row[name] is None else str(row[name]) for name in names]
+        typer.echo("| " + " | ".join(cells) + " |")
+
+
 def table(found: dict[str, Any]) -> str:
     """The report as Markdown."""
     columns = ["recall@5", "recall@10", "recall@20", "any@10", "mrr"]

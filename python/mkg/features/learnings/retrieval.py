@@ -82,7 +82,7 @@ def at_prompt(
         pool=POOL,
         limit=limit * 4,
     )
-    fitting = [hit for hit in hits if silence.bears(hit, query.text, query.model)]
+    fitting = silence.bearing(hits, query.text, query.model)
     return Recall(tuple(inject.capped(fitting, limit)), query.channel, query.degraded, len(hits))
 
 

@@ -1,51 +1,86 @@
-"""Whether a hit bears on a prompt at all. PROVISIONAL until calibrated on labelled pairs (PERF-05).
+"""Whether a hit bears on a prompt: a calibrated rule for each model, and one for words alone.
 
-One rule per embedding model: near enough by cosine, or sharing enough rare terms; text-only search
-has its own, stricter rule. Everything that decides silence stands in this file.
+Nearness has no zero (PERF-05): a search always finds something. The constants stand in
+`silence.toml`; `mkg bench silence` measures what they do.
 """
 
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mkg import lexical
 from mkg.features.learnings import Hit
 
+RARE = 1.0
+"""Least `lexical.weight` of a term that tells a subject: four letters, a digit, another script."""
+MOST_TELLING = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Least cosine at which a hit bears: alone, with one shared rare term, with two."""
+    """Of one model: cosine and telling terms together must reach the floor."""
 
+    term: float
     floor: float
-    floor_one_term: float
-    floor_two_terms: float
 
 
-RULES = {"minilm-l6-int8": Rule(floor=0.36, floor_one_term=0.22, floor_two_terms=0.05)}
-TEXT_ONLY_TERMS = 2
-RARE = 1.0
-"""Least `lexical.weight` of a term that tells a subject: four letters, a digit, another script."""
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All constants."""
+
+    models: dict[str, Rule]
+    telling: float
+    share: float
+    least: float
+    crowd: int
 
 
-def bears(hit: Hit, prompt: str, model: str | None) -> bool:
-    """Whether a hit says something about this prompt; `model=None` is text-only."""
-    shared = len(shared_terms(hit.text, prompt))
-    rule = RULES.get(model) if model else None
-    if rule is None or hit.cosine is None:
-        return shared >= TEXT_ONLY_TERMS
-    if hit.cosine >= rule.floor:
-        return True
-    if shared >= 2:
-        return hit.cosine >= rule.floor_two_terms
-    return shared == 1 and hit.cosine >= rule.floor_one_term
+def read(path: Path) -> Rules:
+    """The constants of a file."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Rules(
+        {name: Rule(row["term"], row["floor"]) for name, row in data["models"].items()},
+        data["words"]["telling"],
+        data["words"]["share"],
+        data["rarity"]["least"],
+        data["rarity"]["crowd"],
+    )
 
 
-def shared_terms(one: str, other: str) -> set[str]:
-    """Rare terms in both texts; plural and singular count as one."""
-    return _rare(one) & _rare(other)
+RULES = read(Path(__file__).with_name("silence.toml"))
 
 
-def _rare(text: str) -> set[str]:
+def bearing(hits: Sequence[Hit], prompt: str, model: str | None, rules: Rules = RULES) -> list[Hit]:
+    """The hits that say something about this prompt; `model=None` judges by words alone."""
+    asked = rare_terms(prompt)
+    held = [rare_terms(hit.text) for hit in hits]
+    common = Counter(term for terms in held for term in terms & asked)
+    rule = rules.models.get(model) if model else None
+    kept: list[Hit] = []
+    for hit, terms in zip(hits, held, strict=True):
+        shared = terms & asked
+        telling = sum(_rarity(common[term], len(hits), rules) for term in shared)
+        if rule is None or hit.cosine is None:
+            share = len(shared) / max(1, min(len(terms), len(asked)))
+            bears = bool(shared) and telling >= rules.telling and share >= rules.share
+        else:
+            bears = hit.cosine + rule.term * min(MOST_TELLING, telling) >= rule.floor
+        if bears:
+            kept.append(hit)
+    return kept
+
+
+def rare_terms(text: str) -> set[str]:
+    """The stems of a text's telling terms; plural and singular count as one."""
     terms = lexical.query_terms(text, limit=400)
     return {_stem(term) for term in terms if lexical.weight(term) >= RARE or not term.isascii()}
+
+
+def _rarity(having: int, hits: int, rules: Rules) -> float:
+    """1 when one hit has the term, falling to the least when a quarter of them have it."""
+    return max(rules.least, 1 - (having - 1) / (max(hits, rules.crowd) / 4))
 
 
 def _stem(term: str) -> str:
