@@ -6,7 +6,7 @@ CONTEXT: tuple[Rule, ...] = (
     Rule(
         "private-key",
         ("-----BEGIN ", "---- BEGIN SSH2 ENCRYPTED PRIVATE", "PuTTY-User-Key-File-"),
-        r"(?P<s>-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+        r"(?P<s>-{4,5} ?BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|PGP MESSAGE) ?-{4,5}"
         r"|PuTTY-User-Key-File-[0-9]:)",
         good=(
             "-----BEGIN RSA PRIVATE KEY-----\n{B64x14}\n-----END RSA PRIVATE KEY-----",
@@ -85,13 +85,13 @@ CONTEXT: tuple[Rule, ...] = (
         ("authorization", "x-api-key", "x-auth-token", "private-token", "x-vault-token"),
         r"""(?:proxy-)?(?:authorization|x-api-key|x-auth-token|private-token"""
         r"""|x-vault-token)\\{0,3}["'`]?\]?\s{0,4}[:=,]\s{0,4}\\{0,3}["'`]?"""
-        r"""(?:(?:bearer|basic|token|bot|apikey|api-key|negotiate|aws4-hmac-sha256|sso-key"""
-        r"""|key)[ :=]{1,3})?(?P<s>[^\s"'`<>,;\\{}()]{8,4096})""",
+        r"""(?:[a-z][a-z0-9\-]{1,30}[ :=]{1,3})?(?P<s>[^\s"'`<>,;\\{}()]{8,4096})""",
         good=(
             'curl -H "Authorization: Bearer {U43}" https://api.example.test',
             "Authorization: Basic {B64:{AN6}:{AN12}}",
             "'x-api-key': '{AN32}'",
             "Proxy-Authorization: Basic {B64:bob:{AN12}}",
+            "Authorization: Acme-Key {HEX32}",
             "Authorization: token {HEX40}",
         ),
         bad=(

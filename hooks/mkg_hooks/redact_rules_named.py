@@ -2,7 +2,10 @@
 
 from mkg_hooks.redact_rules import Rule
 
-_PASS = ("passw", "passphrase", "passcode", "_pass", "pwd", "kennwort", "contrase", "mot de passe")
+_PASS = (
+    *("passw", "passphrase", "passcode", "_pass", "pwd", "kennwort", "contrase", "mot de passe"),
+    *("passkey", "psk", "identified by", "senha", "wachtwoord"),
+)
 _SECRET = (
     "secret",
     "token",
@@ -32,6 +35,10 @@ _SECRET = (
     "license_key",
     "account_key",
     "service_key",
+    *("subscription-key", "subscriptionkey", "auth-key", "auth key", "access key", "secret key"),
+    *("app_key", "application_key", "write_key", "admin_key", "license key", "salt", "pepper"),
+    *("x-honeycomb-team", "authtoken", "_password", "clearpass", "connectionstring", "session_key"),
+    *("samlresponse", "samlassertion", "refresh", "securestring", "recovery code", "backup code"),
 )
 _ENV = (
     "_PASS=",
@@ -52,27 +59,41 @@ _ENV_KEY = (
     "_CREDENTIALS=",
     "_DSN=",
     "_SALT=",
+    "_SESSION=",
+    "_SEED=",
+    "_REFRESH=",
+    "_JWT=",
+    "_COOKIE=",
+    "_WEBHOOK=",
+    "_COM=",
+    "_NET=",
     "_KEY: ",
     "_TOKEN: ",
 )
-_PASS_KEY, _SECRET_KEY = "|".join(_PASS), "|".join(_SECRET)
+_PASS_KEY, _SECRET_KEY = (
+    "|".join(_PASS),
+    r"(?<!lock)(?<!lock-)(?<!next)(?<!\d:)(?:" + "|".join(_SECRET) + ")",
+)
 # The rest of a name, then what stands between name and value in code, JSON, YAML, XML and queries.
 _NAME = (
-    r"""[A-Za-z0-9_\-.]{0,40}+\\{0,3}["'`]?\]?\)?(?:\s{0,2}:\s{0,2}(?:Optional\[)?(?:str"""
-    r"""|string|String|&str)\]?(?=\s{0,3}=))?"""
+    r"""[A-Za-z0-9_\-.]{0,40}+\\{0,3}["'`]?\]?\)?(?:\s{0,2}:\s{0,2}(?:&'static\s)?"""
+    r"""[&?A-Za-z][\w<>\[\]?.|]{0,40}(?:\s\|\s\w{1,20})?(?=\s{0,3}=))?"""
 )
 _OPERATOR = (
-    r"""\s{0,8}(?:=>|:=|[=!]={1,2}|=|:|,(?=\s{0,3}\\{0,3}["'])|\((?=\s{0,3}["'])"""
-    r"""|>(?=[^<>\s]{4,200}</))\s{0,8}"""
+    r"""\s{0,8}(?:=>|:=|[=!]={1,2}|=|:(?:\s{0,3}[|>][\-+]?\s{0,3}(?:\n|\\n))?"""
+    r"""|,(?:\s{0,8}\\{0,3}["']value\\{0,3}["']\s{0,3}:)?(?=\s{0,16}\\{0,3}["'])|\((?=\s{0,3}\\{0,3}["'])"""
+    r"""|(?:\s|\\n){1,8}value\s{0,2}[:=]|by\s\w{1,12}\s{0,2}\{(?=\s{0,3}\\{0,3}["'])"""
+    r"""|>(?=[^<>\s]{4,200}</)|\s(?=\\{0,3}["'])|(?<=\s)to\s(?=["']))\s{0,16}"""
 )
 _QUOTED = (
     r"""[bBrRuUfF]{0,2}(?:"(?P<s>(?:[^"\\\n]|\\.){1,512})"|'(?P<s2>(?:[^'\\\n]|\\.){1,512})'"""
-    r"""|`(?P<s3>[^`\n]{1,512})`|\\{1,7}["'](?P<s4>[^"'\\\n]{1,512})\\{1,7}["'])"""
+    r"""|`(?P<s3>[^`\n]{1,512})`|\\{1,7}["'](?P<s4>[^"'\\\n]{1,512})\\{1,7}["']"""
+    r"""|\[\[(?P<s5>[^\]\n]{1,512})\]\])"""
 )
 _BARE = r"""(?P<s>[^\s"'`<>,;(){}\[\]\\|&]{6,512}+)(?![(\[{])"""
 _PROSE_VALUE = r"""[\"'`(]{0,2}(?P<s>[^\s"'`<>]{6,256})"""
 _IS = (
-    r"\s(?:is|was|are|=|ist|war|lautet|es|est|equals|to|should be|will be)"
+    r"\s(?:is|was|are|=|ist|war|lautet|es|est|e|\u00e8|equals|to|should be|will be)"
     r"(?:\s(?:now|still|just|simply|set to|changed to|reset to|jetzt))?\s"
 )
 
@@ -179,8 +200,13 @@ NAMED: tuple[Rule, ...] = (
     ),
     Rule(
         "secret",
-        ("secret", "token", "api key", "apikey", "api_key", "api-key", "access key"),
-        rf"(?:secret|token|api[ _\-]?key|access key)s?(?:[^.\n=:]{{0,60}}?{_IS}"
+        (
+            *("secret", "token", "api key", "apikey", "api_key", "api-key", "access key"),
+            *(" pat is", " pat:", "license key", "webhook", "credential"),
+        ),
+        rf"(?<!lock)(?<!next)(?<!\d:)(?:secret(?: key)?|token|api[ _\-]?key"
+        rf"|access key| pat|license key|webhook|credential)s?"
+        rf"(?:[^.\n=:]{{0,60}}?(?:{_IS}|:\s{{1,3}})"
         rf"|\s{{0,3}}[:=\-]{{1,2}}\s{{1,3}}|\s){_PROSE_VALUE}",
         good=("my token is {AN32}", "the api key for staging is {HEX40}", "use api key {AN32}"),
         bad=("the token is expired", "a token is 512-dimensional", "secret is kept in vault-2"),

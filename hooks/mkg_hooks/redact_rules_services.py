@@ -358,7 +358,7 @@ SERVICES: tuple[Rule, ...] = (
         left=LEFT,
         high=64,
         good=("r8_{AN37}", "REPLICATE_API_TOKEN=r8_{AN37}"),
-        bad=("utr8_{AN37}", "r8_quantized"),
+        bad=("utr8_quantized_layers_of_it", "r8_quantized"),
     ),
     token(
         "ai-service-key",

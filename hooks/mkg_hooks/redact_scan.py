@@ -1,48 +1,59 @@
 """Finding secrets in one text: rules on the folded views, then tokens that were cut or encoded."""
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Any
 
 from mkg_hooks.redact_regex import Regex
 from mkg_hooks.redact_rules import Rule
 from mkg_hooks.redact_shadow import SENTINEL, View, joined, views
-from mkg_hooks.redact_values import JUDGES, random_looking
+from mkg_hooks.redact_values import JUDGES, random_looking, tail_start
 
 Hit = tuple[int, int, int]  # start, end, rank of the rule in the table
 Match = tuple[int, int, int, int]  # and where its key stands
 
 _table: list[Rule] = []
-_gates: list[list[tuple[str, str]]] = []
-_anchors: dict[str, str] = {}
+_gates: list[list[tuple[bytes, bytes, int]]] = []
+_foreign_keys: list[tuple[int, str, tuple[bytes, ...]]] = []
+_anchors: dict[bytes, bytes] = {}
 _compiled: dict[int, re.Pattern[str]] = {}
 _runs: dict[str, re.Pattern[str]] = {}
 
 _BLOCK = 8_192
 _KEY_BODY = Regex(r"[A-Za-z0-9+/]{32}")
-_KEY_END = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-MAC: \w+"
+_KEY_END = (
+    r"-{4,5} ?END [A-Z0-9 ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|PGP MESSAGE) ?-{4,5}"
+    r"|Private-MAC: \w+"
+)
 # The end of a key block read backwards: a short last line, then full lines.
 _KEY_TAIL = (
     r"(?:\s|[nr]\\{1,4}){0,4}[A-Za-z0-9+/=]{1,100}"
     r"(?:(?:\s|[nr]\\{1,4}){1,4}[ \t>|]{0,8}[A-Za-z0-9+/=]{40,100}){0,120}"
 )
-_RUN = r"[A-Za-z0-9+/_\-]+={0,2}"
+_RUN = r"[A-Za-z0-9+/_\-]{24,}={0,2}"
+_RUN_LEAST = 24
 _WRAPPED = (
     r"[A-Za-z0-9+/_\-]{24,200}"
     r"(?:(?:\r?\n|\\n)[ \t]{0,16}[A-Za-z0-9+/_\-]{4,200}){1,400}={0,2}"
 )
-_RUN_NEEDLE = b"a" * 24
-_RUN_CLASS = bytes(97 if c < 128 and (chr(c).isalnum() or c in b"+/_-") else 32 for c in range(256))
-_DENSE_NEEDLE = b"a" * 14
-_DENSE_CLASS = bytes(
-    97 if c < 128 and (chr(c).isalnum() or c in b"+/_-~%") else 32 for c in range(256)
+# Brackets, commas and blanks end a word.
+_WORD_ENDS = bytes(32 if c < 33 or c in b"(){}[],;<>|`" else c for c in range(256))
+_ANCHORS = (b"secret", b"token", b"pass", b"auth", b"key")
+_KUBE_KIND = r"""(?i:kind\\{0,3}["']? ?: ?\\{0,3}["']?secret(?![a-z]))"""
+_KUBE_DATA = (
+    r"""(?:data|stringData)\\{0,3}["']?:\s{0,2}"""
+    r"""(?P<b>\{[^{}]{0,8192}\}|(?:(?:\n|\\n)[ \t]{1,16}[^\n\\]{0,4096}){1,100})"""
 )
-_ANCHORS = ("secret", "token", "pass", "auth", "key", "PASS", "SECRET", "TOKEN", "_KEY")
-_LEFT_OF_RUN = 16
+_KUBE_PAIR = (
+    r"""[\w.\-/]{1,80}\\{0,3}["']?:\s{0,2}\\{0,3}["']?(?P<s>[^\s"'\\,{}\[\]|>&*:]{4,4096}={0,2})"""
+)
+_BLOCKS = ("private-key", "private-key-end")
+_FOLDABLE = 4
 _REFUSALS = 4
 _JUDGED = 256
 _ASCII_LOWER = {c: c + 32 for c in range(65, 91)}
-_LONG = 4_096
 
 
 def table() -> list[Rule]:
@@ -51,53 +62,115 @@ def table() -> list[Rule]:
         from mkg_hooks.redact_rules_cloud import CLOUD
         from mkg_hooks.redact_rules_context import CONTEXT
         from mkg_hooks.redact_rules_named import NAMED
+        from mkg_hooks.redact_rules_places import PLACES
         from mkg_hooks.redact_rules_services import SERVICES
+        from mkg_hooks.redact_rules_vendors import VENDORS
+        from mkg_hooks.redact_rules_words import WORDS
 
-        _table.extend(SERVICES + CLOUD + CONTEXT + NAMED)
-        _gates.extend([[(key, _gate(key)) for key in rule.keys] for rule in _table])
+        _table.extend(SERVICES + CLOUD + CONTEXT + PLACES + NAMED + WORDS + VENDORS)
+        for rank, rule in enumerate(_table):
+            keys = dict.fromkeys(map(str.lower, rule.keys))
+            plain = [key.encode() for key in keys if key.isascii()]
+            _gates.append([(key, _piece(key), _gram(_piece(key))) for key in plain])
+            for key in keys:
+                if not key.isascii():
+                    forms = (key.encode(), key.upper().encode(), key.title().encode())
+                    _foreign_keys.append((rank, key, tuple(dict.fromkeys(forms))))
     return _table
 
 
 def scan(text: str, folded: list[View] | None = None, depth: int = 0) -> list[Hit]:
     """Every secret of a text, in offsets of that text, overlapping hits not yet merged."""
+    table()
     hits: list[Hit] = []
+    words = _words(text)
     for view in views(text) if folded is None else folded:
-        found = _search(view.text)
+        found = _search(view.text, words if view.text is text else _words(view.text))
         hits.extend((*view.span(start, end, len(text)), rank) for start, end, rank, _ in found)
     across = joined(text)
     if across is not None:
         hits.extend(_across(text, across, hits))
-    if depth < 2 and len(text) >= len(_RUN_NEEDLE):
-        hits.extend(_encoded(text, hits, depth))
+    if depth < 2 and len(text) >= _RUN_LEAST:
+        hits.extend(_encoded(text, words, hits, depth))
     return hits
 
 
-def _search(text: str) -> list[Match]:
-    low = text.lower()
-    if len(low) != len(text):
-        low = text.translate(_ASCII_LOWER)
-    dense = _dense(text) if len(text) > _LONG else text
-    endings = _endings(dense) if len(dense) > _LONG else None
-    exact: dict[str, list[int]] = {}
-    folded: dict[str, list[int]] = {}
+def _words(text: str) -> set[bytes]:
+    return set(text.encode("ascii", "replace").translate(_WORD_ENDS).split())
+
+
+def _search(text: str, words: set[bytes], *, across: bool = False) -> list[Match]:
+    # Bytes of the same length: a search in them is many times faster than one in a text with a
+    # single character outside ASCII, and offsets stay.
+    low = text.encode("ascii", "replace").lower()
+    gate = b" ".join(words).lower()
+    grams = _grams(gate)
+    seen: dict[bytes, list[int]] = {}
     hits: list[Match] = []
-    for rank, rule in enumerate(table()):
-        for key, gate in _gates[rank]:
-            if rule.fold:
-                places = _places(low, key, folded)
-            elif rule.dense and ((endings and gate and gate not in endings) or key not in dense):
+    for rank, keys in enumerate(_gates):
+        for key, piece, gram in keys:
+            if (gram and gram not in grams) or piece not in gate:
                 continue
-            else:
-                places = _places(text, key, exact)
-            hits += _try(text, rank, rule, places)
+            rule = _table[rank]
+            if across and rule.fold and rule.judge != "prose":
+                # What stands beside a name is found without its end.
+                break
+            if rule.id in _OWN_SEARCH:
+                hits += _OWN_SEARCH[rule.id](text, low, words, rank)
+                break
+            hits += _try(text, rank, rule, _places(low, key, seen), len(key))
+    if not across and not text.isascii():
+        hits += _foreign(text)
     return hits
+
+
+def _grams(gate: bytes) -> set[int]:
+    """Every four bytes of the words as numbers: one look-up tells that a key is in none."""
+    found: set[int] = set()
+    for shift in range(4):
+        end = len(gate) - (len(gate) - shift) % 4
+        found.update(memoryview(gate)[shift:end].cast("I"))
+    return found
+
+
+def _foreign(text: str) -> Iterator[Match]:
+    """Rules whose keys are words of other scripts."""
+    data = text.encode("utf-8", "replace")
+    for rank, key, forms in _foreign_keys:
+        if any(form in data for form in forms):
+            low = text.lower()
+            low = text.translate(_ASCII_LOWER) if len(low) != len(text) else low
+            yield from _try(text, rank, _table[rank], list(_find(low, key)), len(key))
+
+
+def _piece(key: bytes) -> bytes:
+    """The longest part of a key that stands in one word: most keys stand in none.
+
+    Words repeat, so one pass over a text stands for hundreds of searches of the whole of it.
+    """
+    return max(key.translate(_WORD_ENDS).split(), key=len, default=b"")
+
+
+def _gram(piece: bytes) -> int:
+    """The number of a key's four bytes with its separator, or 0 when it has no four."""
+    if len(piece) < 4:
+        return 0
+    at = next((i for i, c in enumerate(piece) if c in b"_-." and i >= 2), 3)
+    return int.from_bytes(piece[max(0, at - 3) : max(0, at - 3) + 4], sys.byteorder)
+
+
+def _find(text: Any, key: Any) -> Iterator[int]:
+    at = text.find(key)
+    while at >= 0:
+        yield at
+        at = text.find(key, at + len(key))
 
 
 def _across(text: str, view: View, hits: list[Hit]) -> list[Hit]:
     """What only the reading across cuts shows: the match must hold a cut and a random value."""
     found: list[Hit] = []
     covered = sorted(hits)
-    for start, end, rank, at in _search(view.text):
+    for start, end, rank, at in _search(view.text, _words(view.text), across=True):
         if not random_looking(view.text[start:end]):
             continue
         first, last = view.span(start, end, len(text))
@@ -110,14 +183,14 @@ def _across(text: str, view: View, hits: list[Hit]) -> list[Hit]:
     return found
 
 
-def _try(text: str, rank: int, rule: Rule, places: list[int]) -> list[Match]:
+def _try(text: str, rank: int, rule: Rule, places: list[int], size: int) -> list[Match]:
     """Try a rule wherever one of its keys stands."""
     hits: list[Match] = []
     after = refused_to = refused = 0
     for at in places:
         if at < after:
             continue
-        hit, end = _match(text, at, rank, rule)
+        hit, end = _match(text, at, rank, rule, size)
         if hit:
             hits.append((*hit, at))
             after = hit[1]
@@ -129,29 +202,13 @@ def _try(text: str, rank: int, rule: Rule, places: list[int]) -> list[Match]:
     return hits
 
 
-def _gate(key: str) -> str:
-    """The first separator of a key with the two characters before it."""
-    for at, char in enumerate(key):
-        if char in "_-." and at >= 2:
-            return key[at - 2 : at + 1]
-    return ""
-
-
-def _endings(text: str) -> set[str]:
-    """Every separator of a text with the two characters before it."""
-    found: set[str] = set()
-    for mark in "_-.":
-        found.update([piece[-2:] + mark for piece in text.split(mark)])
-    return found
-
-
-def _places(text: str, key: str, seen: dict[str, list[int]]) -> list[int]:
+def _places(text: bytes, key: bytes, seen: dict[bytes, list[int]]) -> list[int]:
     places = seen.get(key)
     if places is None:
         places = seen[key] = []
         anchor = _anchors.get(key)
         if anchor is None:
-            anchor = next((word for word in _ANCHORS if word in key and word != key), "")
+            anchor = next((word for word in _ANCHORS if word in key and word != key), b"")
             _anchors[key] = anchor
         if anchor:
             # Most names of secrets share a few words: one search for each word serves them all.
@@ -161,33 +218,18 @@ def _places(text: str, key: str, seen: dict[str, list[int]]) -> list[int]:
                 for at in _places(text, anchor, seen)
                 if text.startswith(key, at - offset) and at >= offset
             ]
-            return places
-        at = text.find(key)
-        while at >= 0:
-            places.append(at)
-            at = text.find(key, at + len(key))
+        else:
+            places += _find(text, key)
     return places
 
 
-def _dense(text: str) -> str:
-    """The long words of a text: a token is one, so most keys need no search of the whole.
-
-    Reading all characters of tokens as one letter lets a plain substring search find the runs.
-    """
-    plain = text.encode("ascii", "replace").translate(_DENSE_CLASS)
-    pieces: list[str] = []
-    at = plain.find(_DENSE_NEEDLE)
-    while at >= 0:
-        end = plain.find(b" ", at + len(_DENSE_NEEDLE))
-        end = len(text) if end < 0 else end
-        pieces.append(text[max(0, at - _LEFT_OF_RUN) : end])
-        at = plain.find(_DENSE_NEEDLE, end)
-    return " ".join(pieces)
-
-
-def _match(text: str, at: int, rank: int, rule: Rule) -> tuple[Hit | None, int]:
+def _match(text: str, at: int, rank: int, rule: Rule, size: int) -> tuple[Hit | None, int]:
     """The secret at a key, or else where the value ends that the judge refused."""
-    pattern = _pattern(rank, rule)
+    other = not rule.fold and text[at : at + size] not in rule.keys
+    # In another case than its vendor writes it, a key must at least begin a word.
+    if other and (size < _FOLDABLE or text[at - 1 : at].isalnum()):
+        return None, 0
+    pattern = _pattern(rank, rule, other)
     refused = 0
     for back in rule.back:
         match = pattern.match(text, at - back) if at >= back else None
@@ -195,24 +237,66 @@ def _match(text: str, at: int, rank: int, rule: Rule) -> tuple[Hit | None, int]:
             continue
         start, end = match.span("s")
         if start < 0:
-            start, end = next(match.span(f"s{n}") for n in (2, 3, 4) if match.start(f"s{n}") >= 0)
-        if rule.id.startswith("private-key"):
+            start, end = next(
+                match.span(f"s{n}") for n in (2, 3, 4, 5) if match.start(f"s{n}") >= 0
+            )
+        if rule.id.startswith("private-key") and rule.id in _BLOCKS:
             return _key_block(text, start, end, rank, rule.id), 0
         value = match.group("v") if "v" in pattern.groupindex else text[start:end]
         value = value[:_JUDGED]
-        if value.strip(SENTINEL) and JUDGES[rule.judge](value):
+        judge = JUDGES["cased" if other else rule.judge]
+        if value.strip(SENTINEL) and judge(value):
             return (start, end, rank), end
         refused = max(refused, end)
     return None, refused
 
 
-def _pattern(rank: int, rule: Rule) -> re.Pattern[str]:
+def _pattern(rank: int, rule: Rule, fold: bool) -> re.Pattern[str]:
     # Compiled on first use: a hook process sees a handful of the rules, most often none.
-    pattern = _compiled.get(rank)
+    at = ~rank if fold else rank
+    pattern = _compiled.get(at)
     if pattern is None:
-        flags = re.ASCII | (re.IGNORECASE if rule.fold else 0)
-        pattern = _compiled[rank] = re.compile(rule.pattern, flags)
+        flags = re.ASCII | (re.IGNORECASE if rule.fold or fold else 0)
+        pattern = _compiled[at] = re.compile(rule.pattern, flags)
     return pattern
+
+
+def _tails(text: str, low: bytes, words: set[bytes], rank: int) -> Iterator[Match]:
+    """Tokens of a vendor nobody knows: words, a separator, then a long random part."""
+    pattern = _pattern(rank, table()[rank], False)
+    tails: dict[str, int] = {}
+    for word in words:
+        if len(word) < 20 or (b"_" not in word and b"-" not in word):
+            continue
+        shown = word.decode()
+        for match in pattern.finditer(shown):
+            before = shown[: match.start("s")][-64:]
+            start = tail_start(match.group("s")[:_JUDGED], before)
+            if start is not None:
+                tails[match.group()] = len(before) - 1 - start
+    if tails:
+        # One more pass, not one for each tail: a hostile text has as many as it likes.
+        for match in pattern.finditer(text):
+            back = tails.get(match.group())
+            if back is not None:
+                yield match.start() - back, match.end(), rank, match.start()
+
+
+def _kubernetes(text: str, low: bytes, words: set[bytes], rank: int) -> Iterator[Match]:
+    """Every value under `data` and `stringData` of a Secret, whatever its name."""
+    done = 0
+    for at in _find(low, b"kind"):
+        if at < done or not _cached(_KUBE_KIND).match(text, at):
+            continue
+        first, last = max(done, at - _BLOCK), min(len(text), at + _BLOCK)
+        for block in _cached(_KUBE_DATA).finditer(text, first, last):
+            for pair in _cached(_KUBE_PAIR).finditer(text, block.start("b"), block.end("b")):
+                if JUDGES["any"](pair.group("s")[:_JUDGED]):
+                    yield *pair.span("s"), rank, pair.start()
+        done = last
+
+
+_OWN_SEARCH = {"prefixed-token": _tails, "kubernetes-secret": _kubernetes}
 
 
 def _key_block(text: str, start: int, end: int, rank: int, name: str) -> Hit | None:
@@ -239,25 +323,33 @@ def _cached(pattern: str) -> re.Pattern[str]:
     return found
 
 
-def _encoded(text: str, hits: list[Hit], depth: int) -> Iterator[Hit]:
+def _encoded(text: str, words: set[bytes], hits: list[Hit], depth: int) -> Iterator[Hit]:
     """Base64 or hexadecimal runs whose plain text holds a secret."""
-    plain = text.encode("ascii", "replace").translate(_RUN_CLASS)
-    covered = sorted(hits)
-    at, index = plain.find(_RUN_NEEDLE), 0
-    while at >= 0:
-        run = _cached(_RUN).match(text, at)
-        end = run.end() if run else at + 1
+    runs = _cached(_RUN)
+    heads = {
+        run.group()
+        for word in words
+        if len(word) >= _RUN_LEAST
+        for run in runs.finditer(word.decode())
+        if any(True for _ in _plain_texts(run.group()))
+    }
+    covered = sorted(hits) if heads else []
+    after = index = 0
+    for head in runs.finditer(text) if heads else ():
+        at = head.start()
+        if at < after or head.group() not in heads:
+            continue
         while index < len(covered) and covered[index][1] <= at:
             index += 1
-        if index == len(covered) or covered[index][0] > at:
-            wrapped = _cached(_WRAPPED).match(text, at)
-            for candidate in (wrapped, run):
-                rank = _decoded_rank(candidate.group(), depth) if candidate else -1
-                if candidate and rank >= 0:
-                    end = max(end, candidate.end())
-                    yield at, candidate.end(), rank
-                    break
-        at = plain.find(_RUN_NEEDLE, end)
+        if index < len(covered) and covered[index][0] <= at:
+            continue
+        for pattern in (_WRAPPED, _RUN):
+            run = _cached(pattern).match(text, at)
+            rank = _decoded_rank(run.group(), depth) if run else -1
+            if run and rank >= 0:
+                after = run.end()
+                yield at, after, rank
+                break
 
 
 def _decoded_rank(run: str, depth: int) -> int:

@@ -88,7 +88,10 @@ _CUT = (
 _CUTS = "\n\"'`"
 _JOINED = 131_072
 _FAR, _REACH = 4_096, 512
-_PERCENT = "%(?:[2-7][0-9a-fA-F]|0[aAdD]|[89a-fA-F][0-9a-fA-F](?:%[89a-fA-F][0-9a-fA-F]){1,3})"
+_PERCENT = (
+    "%(?:[2-7][0-9a-fA-F]|0[aAdD]|[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
+    "|[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|[fF][0-7](?:%[89abAB][0-9a-fA-F]){3})"
+)
 Piece = tuple[int, int, bool]  # start, end, whether it is out of reach of this view
 _patterns: dict[str, re.Pattern[str]] = {}
 _folds: dict[str, str] = {}

@@ -33,11 +33,15 @@ _STOP = frozenset(_STOP_WORDS.split())
 # Words with a number behind them that are said about secrets more often than used as one.
 _ALGORITHM = Regex(
     r"(?:sha|md|base|utf|aes|rsa|hmac|argon|pbkdf|bcrypt|scrypt|ed|x|rs|hs|es|oauth|http|tls|ipv"
-    r"|python|int|uint|float|utf)-?_?\d{1,5}\w{0,3}",
+    r"|python|int|uint|float|utf|latin|iso|cp|windows|koi|big)-?_?\d{1,5}\w{0,3}",
     re.IGNORECASE,
 )
-_WORD_PART = Regex(r"[a-z]{2,}\d{0,3}|[A-Z]{2,}\d{0,3}|[A-Z][a-z]+\d{0,3}|[a-zA-Z]|\d{1,4}")
+_WORD_PART = Regex(r"[a-z]{2,}\d{0,3}|[A-Z]{2,}\d{0,3}|[A-Z][a-z]+\d{0,3}|[a-zA-Z]\d?|\d{1,4}")
 _CAMEL = Regex(r"(?:[A-Z]{2,8}|[A-Za-z])?[a-z]{2,}(?:[A-Z][a-z]{2,})*\d{0,3}")
+# A name of several words, abbreviations in capitals among them.
+_NAME_CASE = Regex(r"_{0,2}(?:_?[A-Z]{0,8}[a-z]{2,})+[A-Z]{0,8}")
+_NAME_ENDS = ("key", "token", "secret", "password")
+_SHORT_HEX = Regex(r"[0-9a-f]{12,19}")
 _SPLIT = Regex(r"[-_./: ]+")
 _CODE = Regex(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+$|[A-Za-z_][\w.]*[(\[]")
 # Capitals inside a word, where no camel case puts them.
@@ -85,6 +89,8 @@ def odd(value: str) -> bool:
         return not _ALGORITHM.fullmatch(value)
     if re.search(r"[\w][!#$^&*][\w!#$^&*]", value):
         return True
+    if _NAME_CASE.fullmatch(value):
+        return False
     return len(value) >= 8 and not wordlike(value) and len(_CASE.findall(value)) >= 2
 
 
@@ -108,7 +114,20 @@ def _made_up(value: str) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Judge of tokens whose prefix is also a common beginning of names."""
+    digits = sum(c.isdigit() for c in value)
+    if value in (value.lower(), value.upper()) and digits * 8 < len(value):
+        return False
     return is_token(value) and not wordlike(value) and _made_up(value)
+
+
+def is_cased(value: str) -> bool:
+    """Judge of tokens whose letters are not in the case their vendor gives them."""
+    return is_token(value) and not wordlike(value) and any(c.isdigit() for c in value)
+
+
+def is_vendor(value: str) -> bool:
+    """Judge of tokens of many vendors, some with a prefix that code uses too."""
+    return is_mixed(value) and sum(c.isdigit() for c in value) >= 2
 
 
 def is_any(value: str) -> bool:
@@ -161,7 +180,13 @@ def is_env(value: str) -> bool:
 
 def is_secret(value: str) -> bool:
     """Judge of a value behind a name like token or secret, which code is full of."""
+    value = value.rstrip(".,;:)")
     if len(value) < 12 or not is_quoted(value):
+        return False
+    if value.lower().endswith(_NAME_ENDS):
+        return False
+    if _SHORT_HEX.fullmatch(value) or _NAME_CASE.fullmatch(value):
+        # A checksum, or a name with abbreviations in capitals.
         return False
     return random_looking(value) or (not wordlike(value) and sum(c.isdigit() for c in value) >= 3)
 
@@ -174,6 +199,8 @@ def is_prose(value: str) -> bool:
 
 def is_header(value: str) -> bool:
     """Judge of the value of an authorization header."""
+    if _SHORT_HEX.fullmatch(value) or _NAME_CASE.fullmatch(value):
+        return False
     return is_credential(value) and not wordlike(value) and not _CODE.match(value)
 
 
@@ -194,7 +221,108 @@ def is_argument(value: str) -> bool:
     return not value.startswith("-") and is_env(value) and odd(value)
 
 
+def is_blob(value: str) -> bool:
+    """Judge of long keys that are random from one end to the other."""
+    bare = value.removeprefix("0x")
+    if placeholder(bare) or wordlike(bare) or len(set(bare)) < 10 or bare.isdigit():
+        return False
+    return random_looking(bare[:64]) and sum(c.isdigit() for c in bare) >= 3
+
+
+def is_basic(value: str) -> bool:
+    """Judge of `user:password` in base64."""
+    import binascii
+
+    try:
+        plain = binascii.a2b_base64(value + "=" * (-len(value) % 4)).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    _, colon, rest = plain.partition(":")
+    return bool(colon) and plain.isprintable() and len(rest) >= 4 and is_credential(rest)
+
+
+def is_parameter(value: str) -> bool:
+    """Judge of one segment or parameter of a URL."""
+    if not is_token(value) or value.isdigit() or wordlike(value):
+        return False
+    return sum(c.isdigit() for c in value) >= 2 and (random_looking(value) or _made_up(value))
+
+
+def is_strong(value: str) -> bool:
+    """Judge of what a sentence calls a password without saying `is`."""
+    bare = value.rstrip(".,;:)!?\u3002")
+    if len(value) < 8 or not is_credential(bare) or "example" in bare.lower() or _CODE.match(bare):
+        return False
+    if not any(c.isdigit() for c in bare) or not any(c.isalpha() for c in bare):
+        return False
+    if _ALGORITHM.fullmatch(bare) or "/" in bare or bare.startswith(("http", "-", "$", "#", "@")):
+        return False
+    return not wordlike(bare) and (bool(_HARD.search(bare)) or _made_up(bare))
+
+
+def is_pin(value: str) -> bool:
+    """Judge of a number behind the word PIN."""
+    return len(set(value)) > 1
+
+
+def is_code(value: str) -> bool:
+    """Judge of a code in groups."""
+    return sum(c.isdigit() for c in value) >= 2
+
+
+# What comes before the random part of ids that are no secrets: objects of an API, hashes, files.
+_ID_WORDS = """
+toolu call msg message thread run asst resp response
+chatcmpl cmpl org proj project prj file user usr
+cus pi price prod sub evt event req request in ch pm seti si txn acct account card
+src fc rs ws srv dpl
+team item batch step vs ft ftjob order inv cs plan coupon trace span gen chat conv doc node task
+job exec wf img image blob obj object ref rev ver pkg mod chunk bundle main index vendor app css js
+hash sha sha1 sha256 sha384 sha512 md5 blake2b blake3 id uid uuid guid commit tree git tmp temp
+cache data test tests case spec func srvtoolu session agent subagent sess page asset assets static
+build dist release version tag branch snapshot container pod rs replicaset deployment layer digest
+"""
+_IDS = frozenset(_ID_WORDS.split())
+_CREDENTIAL_PARTS = """
+sk pat tok token key secret api apikey oauth auth cred creds live priv private access refresh bearer
+pass password prod sec session_token rk
+"""
+_CREDENTIALS = frozenset(_CREDENTIAL_PARTS.split())
+_TAILED = Regex(r"(?<![A-Za-z0-9_\-./\\@#:])([a-z][a-z0-9]{1,14}(?:[_-][a-z0-9]{1,12}){0,3})[_-]$")
+
+
+def tail_start(value: str, before: str) -> int | None:
+    """Where a token of an unknown vendor begins in what stands before its random end, or None.
+
+    Ids of objects look the same; they are told apart by the words that stand for credentials, and
+    where there is none by length.
+    """
+    named = _TAILED.search(before)
+    if named is None or placeholder(value) or wordlike(value) or "example" in value.lower():
+        return None
+    parts = re.split("[_-]", named.group(1))
+    told = any(part in _CREDENTIALS for part in parts) or parts[-1].endswith("tok")
+    if parts[0] in _IDS or (not told and any(part in _IDS for part in parts)):
+        return None
+    digits, uppers = sum(c.isdigit() for c in value), sum(c.isupper() for c in value)
+    lowers = sum(c.islower() for c in value)
+    if uppers and lowers:
+        fits = digits >= 2 and _made_up(value) and len(value) >= (16 if told else 30)
+    else:
+        fits = told and digits >= 4 and random_looking(value) and len(value) >= 24
+    return named.start() if fits else None
+
+
 JUDGES = {
+    "blob": is_blob,
+    "basic": is_basic,
+    "parameter": is_parameter,
+    "strong": is_strong,
+    "pin": is_pin,
+    "code": is_code,
+    "tail": is_token,
+    "vendor": is_vendor,
+    "cased": is_cased,
     "header": is_header,
     "cookie": is_cookie,
     "account": is_account,

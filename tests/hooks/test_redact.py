@@ -310,9 +310,39 @@ def test_the_command_masks_text_and_lines():
         },
         {"id": "b", "text": "x", "found": []},
     ]
-    for bad in ("no json " + TOKEN, '["x"]', '{"id": 1}'):
-        failed = runner.invoke(app, ["--jsonl"], input=bad)
-        assert "line 1" in str(failed.exception) and TOKEN not in str(failed.exception)
+
+
+def test_a_bad_line_is_answered_in_its_place_and_costs_no_other(tmp_path: Path):
+    from mkg.cli.redact import redact_lines
+
+    lines = [
+        json.dumps({"id": "a", "text": f"x {TOKEN}"}),
+        "no json " + TOKEN,
+        '["x"]',
+        '{"id": 7}',
+        '{"id": {"x": 1}, "text": 3}',
+        "[" * 100_000,
+        " ",
+        json.dumps({"id": "b", "text": "fine"}),
+    ]
+    answers = list(redact_lines(lines))
+    assert [a["id"] for a in answers] == ["a", None, None, 7, None, None, "b"]
+    assert [("error" in a) for a in answers] == [False, True, True, True, True, True, False]
+    assert answers[1]["error"].startswith("line 2 is not JSON")
+    assert TOKEN not in json.dumps(answers)
+
+
+def test_lines_are_answered_one_by_one_while_the_pipe_stays_open():
+    with subprocess.Popen(
+        [sys.executable, "-m", "mkg", "redact", "--jsonl"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        assert running.stdin and running.stdout
+        for number in range(2):
+            running.stdin.write(json.dumps({"id": number, "text": "x"}) + "\n")
+            running.stdin.flush()
+            assert json.loads(running.stdout.readline())["id"] == number
+        running.stdin.close()
 
 
 def test_the_project_ships_the_cases_it_reads():
