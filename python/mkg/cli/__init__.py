@@ -13,6 +13,7 @@ from mkg.cli import (
     db,
     demo,
     importing,
+    install,
     migrate,
     query,
     read_gate,
@@ -35,6 +36,8 @@ app.add_typer(migrate.app, name="migrate")
 app.add_typer(worker.app, name="worker")
 app.add_typer(bench.app, name="bench")
 app.add_typer(importing.app, name="import")
+app.command("install")(install.install)
+app.command("uninstall")(install.uninstall)
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("why")(basics.why)

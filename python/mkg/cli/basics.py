@@ -21,6 +21,7 @@ def begin() -> None:
     The pointer names the store of the user's file, never one of this process's environment: it
     outlives the process, and a client may have started it.
     """
+    from mkg.install.lines import refresh_script
     from mkg.settings import load_settings, write_pointer
 
     try:
@@ -30,6 +31,7 @@ def begin() -> None:
         return
     log.to_file(settings.paths.log_dir, level=settings.log_level)
     write_pointer(settings)
+    refresh_script(settings)
 
 
 def why(
