@@ -31,7 +31,7 @@ help:
 	@echo "make bench     time what matters against a yardstick in the same run; renews README's tables"
 	@echo "make lock-bundle  write cypher/bundle.lock again and tell which version the changes demand"
 	@echo "make ledger    bring tests/requirements.toml and the generated part of README.md up to date"
-	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven)"
+	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven); ARGS=\"--server V --out F\""
 	@echo "make lock      resolve requirements.lock again from pyproject.toml"
 
 setup: .venv/.ready
@@ -72,7 +72,7 @@ ledger: .venv/.ready
 	@$(PY) -m tests.support.requirements_tool sync
 
 lock-server: .venv/.ready
-	@$(PY) -m mkg.localdb.lock
+	@$(PY) -m mkg.localdb.lock $(ARGS)
 
 lock: .venv/.ready
 	@$(PY) -m uv pip compile pyproject.toml --extra local --extra llm --extra gds --extra dev --universal \

@@ -4,8 +4,19 @@ import hashlib
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import pytest
+
+from mkg.localdb import fetch, launch
 from mkg.localdb.jars import Jar, Lock, parse
+from mkg.settings import Settings
+
+JAVA = """#!/bin/sh
+if [ "$1" = -version ]; then echo 'openjdk version "25.0.1"' >&2; exit 0; fi
+echo started >> "$0.starts"
+{body}
+"""
 
 CONTENTS = {
     "lib org.example:server:1.0": b"the server" * 400,
@@ -45,3 +56,28 @@ class Repository:
             raise answer
         for start in range(0, len(answer), 1000):
             yield answer[start : start + 1000]
+
+
+def small_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A home whose server would consist of three tiny jars."""
+    monkeypatch.setattr(launch, "load_lock", small_lock)
+    fetch.ensure(tmp_path / "cache", small_lock(), source=Repository())
+    return Settings(
+        home=tmp_path / "state",
+        cache=tmp_path / "cache",
+        config_dir=tmp_path / "config",
+        runtime_dir=tmp_path / "run",
+    )
+
+
+def with_java(settings: Settings, body: str) -> Settings:
+    """The same home, with a `java` that is a few lines of shell."""
+    program = settings.cache.parent / "java"
+    program.write_text(JAVA.format(body=body), encoding="utf-8")
+    program.chmod(0o755)
+    return settings.model_copy(update={"java": str(program)})
+
+
+def starts(settings: Settings) -> int:
+    """How often that `java` was started, other than to be asked for its version."""
+    return len(Path(f"{settings.java}.starts").read_text(encoding="utf-8").splitlines())

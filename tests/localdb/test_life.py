@@ -17,38 +17,13 @@ from mkg.localdb.look import Status
 from mkg.localdb.store import Store
 from mkg.private import write_private
 from mkg.settings import Settings, StoreSettings
-from tests.localdb.small import Repository, small_lock
+from tests.localdb.small import Repository, small_home, starts, with_java
 from tests.support.requirement import requirement
-
-JAVA = """#!/bin/sh
-if [ "$1" = -version ]; then echo 'openjdk version "25.0.1"' >&2; exit 0; fi
-echo started >> "$0.starts"
-{body}
-"""
 
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch) -> Settings:
-    """A home whose server would consist of three tiny jars."""
-    monkeypatch.setattr(launch, "load_lock", small_lock)
-    fetch.ensure(tmp_path / "cache", small_lock(), source=Repository())
-    return Settings(
-        home=tmp_path / "state",
-        cache=tmp_path / "cache",
-        config_dir=tmp_path / "config",
-        runtime_dir=tmp_path / "run",
-    )
-
-
-def with_java(settings: Settings, body: str) -> Settings:
-    program = settings.cache.parent / "java"
-    program.write_text(JAVA.format(body=body), encoding="utf-8")
-    program.chmod(0o755)
-    return settings.model_copy(update={"java": str(program)})
-
-
-def starts(settings: Settings) -> int:
-    return len(Path(f"{settings.java}.starts").read_text(encoding="utf-8").splitlines())
+    return small_home(tmp_path, monkeypatch)
 
 
 def foreign(settings: Settings) -> Settings:
@@ -147,18 +122,18 @@ def test_a_running_server_is_left_alone_until_its_configuration_changes(settings
     idle = with_java(settings, "exec sleep 60")
     place = Store(idle.paths.store_dir)
     try:
-        assert life._ensure_running(idle, place, str, {}) is not None
+        assert life.ensure_running(idle, place, str, {}) is not None
         first = store.running(place)
-        assert life._ensure_running(idle, place, str, {}) is None
+        assert life.ensure_running(idle, place, str, {}) is None
         assert store.running(place) == first
         larger = idle.model_copy(update={"heap": "700m"})
         told: list[str] = []
-        assert life._ensure_running(larger, place, told.append, {}) is not None
+        assert life.ensure_running(larger, place, told.append, {}) is not None
         assert store.running(place) not in (first, None)
         assert "restarting" in told[0]
         names = ("apoc.meta.schema", "gds.version")
         monkeypatch.setattr(launch.config, "allowed", lambda *_: names)
-        assert life._ensure_running(larger, place, told.append, {}) is not None
+        assert life.ensure_running(larger, place, told.append, {}) is not None
         assert ",".join(names) in (place.conf / "neo4j.conf").read_text(encoding="utf-8")
         assert starts(idle) == 3
     finally:
@@ -177,8 +152,8 @@ def test_a_server_that_no_longer_answers_is_restarted(settings, monkeypatch):
 
     monkeypatch.setattr(launch, "wait", wait)
     try:
-        assert life._ensure_running(idle, place, str, {}) is not None
-        assert life._ensure_running(idle, place, str, {}) is not None
+        assert life.ensure_running(idle, place, str, {}) is not None
+        assert life.ensure_running(idle, place, str, {}) is not None
         assert starts(idle) == 2
     finally:
         localdb.down(idle)

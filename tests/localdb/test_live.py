@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import pytest
 from mkg import localdb
 from mkg.bundle import load_bundle
 from mkg.db import Neo4jRunner, connect
-from mkg.errors import ConfigError, GraphRejected, GraphUnavailable, MkgError
+from mkg.errors import ConfigError, GraphRejected, GraphUnavailable, LocalDbError, MkgError
 from mkg.localdb import config, look, process, prove, store
 from mkg.localdb.store import Store
 from mkg.settings import Settings, StoreSettings, subprocess_env
@@ -50,14 +51,18 @@ def run(settings: Settings, up: look.Status) -> Iterator[Neo4jRunner]:
 
 
 def mkg(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {
+    command = [sys.executable, "-m", "mkg", *words]
+    env = environment(settings)
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=env)
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    return {
         **subprocess_env(),
         "MKG_HOME": str(settings.home),
         "MKG_CONFIG_DIR": str(settings.config_dir),
         "MKG_CACHE": str(settings.cache),
     }
-    command = [sys.executable, "-m", "mkg", *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=env)
 
 
 def pid(settings: Settings) -> int:
@@ -140,7 +145,27 @@ def test_no_file_no_address_and_no_other_procedure_can_be_reached(run):
     assert prove.missing(run, ["apoc.load.json", "gds.wcc.stream"]) != []
 
 
-def test_acknowledged_writes_survive_a_kill_and_two_starters_at_once_start_one_server(settings, up):
+@requirement("NEO-140")
+def test_a_suspended_server_ends_the_open_transaction_in_seconds_and_up_lets_it_go_on(
+    settings, up, run
+):
+    run.execute("CYPHER 25\nCREATE (:Kept {n: -1})")
+    with pytest.raises(GraphUnavailable), run.unit() as unit:
+        unit.execute("CYPHER 25\nCREATE (:Kept {n: -2})")
+        os.kill(pid(settings), signal.SIGSTOP)
+        began = time.monotonic()
+        unit.execute("CYPHER 25\nCREATE (:Kept {n: -3})")
+    assert time.monotonic() - began < 20
+    told: list[str] = []
+    found = localdb.up(settings, told.append, env=subprocess_env())
+    assert (found.pid, found.started_s) == (up.pid, None)
+    assert "the database was suspended; it goes on" in told
+    assert kept(settings) == {-1}
+
+
+@requirement("NEO-09", "ENC-W109")
+@pytest.mark.timeout(400)
+def test_acknowledged_writes_survive_a_kill_and_are_in_the_backup_made_next(settings, up):
     acknowledged: list[int] = []
     enough = threading.Event()
 
@@ -162,16 +187,86 @@ def test_acknowledged_writes_survive_a_kill_and_two_starters_at_once_start_one_s
     os.kill(pid(settings), signal.SIGKILL)
     for writer in writers:
         writer.join(30)
+    done = localdb.backup(settings, settings.home / "säved", env=subprocess_env())
+    assert not done.running
+    # Each writer had at most one write under way; one node is of the test before.
+    assert len(acknowledged) + 1 <= done.content.nodes["Kept"] <= len(acknowledged) + 3
+    (settings.home / "acknowledged").write_text(json.dumps(acknowledged), encoding="utf-8")
+
+
+def test_a_lost_password_stops_up_and_a_new_one_opens_the_same_data_on_another_port(settings, up):
+    place = Store(settings.paths.store_dir)
+    before = store.password(place)
+    place.password_file.unlink()
+    with pytest.raises(LocalDbError, match="mkg db up --new-password"):
+        localdb.up(settings, env=subprocess_env())
+    with socket.create_server(("127.0.0.1", up.port)):
+        found = localdb.up(settings, env=subprocess_env(), new_password=True)
+    assert found.port != up.port
+    assert store.password(place) not in (None, before)
+    wanted = set(json.loads((settings.home / "acknowledged").read_text(encoding="utf-8")))
+    assert wanted <= kept(settings)
+
+
+@requirement("ENC-W109")
+@pytest.mark.timeout(400)
+def test_what_happens_during_a_restore_waits_in_the_spool_and_reaches_the_restored_store(
+    settings, run, tmp_path
+):
+    assert mkg(settings, "worker", "start").returncode == 0
+    hook(settings, "told before the restore")
+    assert mkg(settings, "worker", "drain", "--timeout", "60").returncode == 0
+    before = kept(settings)
+    run.execute("CYPHER 25\nMATCH (k:Kept) DELETE k")
+
+    def told(line: str) -> None:
+        if line.startswith("loading"):
+            hook(settings, "told during the restore")
+
+    localdb.down(settings)
+    done = localdb.restore(settings, settings.home / "säved", told, env=subprocess_env())
+    assert not done.running
     first, second = both_at_once(settings)
-    assert first.pid == second.pid != up.pid
-    assert first.uri == second.uri == up.uri
+    assert first.pid == second.pid
     assert sorted(found.started_s is None for found in (first, second)) == [False, True]
+    assert kept(settings) == before
+    drained = json.loads(
+        mkg(settings, "worker", "drain", "--timeout", "60", "--json").stdout or "{}"
+    )
+    assert (drained.get("queue"), drained.get("quarantined")) == (0, 0)
+    with connect(settings) as again:
+        text = "CYPHER 25\nMATCH (e:SessionEvent) RETURN collect(properties(e)) AS texts"
+        (row,) = again.execute(text, mode="read").rows
+    assert "told during the restore" in str(row["texts"])
+    assert "told before the restore" not in str(row["texts"])
+    mkg(settings, "worker", "stop")
+
+
+def kept(settings: Settings) -> set[int]:
     with connect(settings) as run:
         rows = run.execute("CYPHER 25\nMATCH (k:Kept) RETURN k.n AS n", mode="read").rows
-    kept = {row["n"] for row in rows}
-    assert set(acknowledged) <= kept
-    # Each writer had at most one write under way.
-    assert len(kept) <= len(acknowledged) + 2
+    return {row["n"] for row in rows}
+
+
+def hook(settings: Settings, prompt: str) -> None:
+    """What a client does when a person submits a prompt."""
+    launch = Path(__file__).parents[2] / "hooks" / "launch.py"
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "11111111-2222-4333-8444-555555555555",
+        "cwd": str(settings.home),
+        "prompt": prompt,
+        "prompt_id": prompt,
+    }
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(launch), "claude", "UserPromptSubmit"],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
+        timeout=30,
+        check=False,
+        env=environment(settings),
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def both_at_once(settings: Settings) -> list[look.Status]:

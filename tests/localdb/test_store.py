@@ -53,7 +53,7 @@ def test_a_lost_password_is_said_and_never_replaced(place):
     store.make_password(place)
     (place.folder / "data" / "databases" / "system").mkdir(parents=True)
     place.password_file.unlink()
-    with pytest.raises(LocalDbError, match=r"password is missing.*mkg db reset --yes"):
+    with pytest.raises(LocalDbError, match=r"password is missing.* up --new-password"):
         store.make_password(place)
     assert not place.password_file.exists()
 
@@ -168,7 +168,7 @@ def test_the_tail_of_the_log_is_its_last_lines(place):
     assert len(store.tail(place, 5000)) == 5000
     store.rotate_log(place)
     assert store.tail(place, 3) == []
-    assert place.log.with_name("server.out.1").exists()
+    assert place.log.with_name("server.out.before").exists()
 
 
 def test_sizes_count_every_file_below(place):

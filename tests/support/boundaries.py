@@ -14,7 +14,10 @@ from pathlib import Path
 # A module may import modules of its own layer and of lower ones. `mkg_hooks` is two things: a side
 # that knows the standard library only, which anybody may use, and a side that calls features.
 LAYERS = {
-    0: ("errors", "json_shape", "log", "private", "settings", "hooks_plain", "bundle.files"),
+    0: (
+        *("errors", "handshake", "json_shape", "log", "private", "settings"),
+        *("hooks_plain", "bundle.files"),
+    ),
     1: ("bundle",),
     2: ("db", "llm", "embed", "lexical", "localdb", "migrate", "prompts"),
     3: ("features",),

@@ -4,6 +4,10 @@ import contextlib
 import secrets
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from testcontainers.core.container import DockerContainer
 
 IMAGE = "neo4j:2026.01.4-community"
 USER = "neo4j"
@@ -28,21 +32,27 @@ def daemon_answers() -> bool:
         return False
 
 
+def container(password: str) -> "DockerContainer":
+    """What would be started, without a daemon."""
+    from testcontainers.core.container import DockerContainer
+
+    made = DockerContainer(IMAGE).with_exposed_ports(7687)
+    made = made.with_env("NEO4J_AUTH", f"{USER}/{password}")
+    for name, value in ENVIRONMENT.items():
+        made = made.with_env(name, value)
+    return made
+
+
 @contextlib.contextmanager
 def docker_server() -> Iterator[tuple[str, str, str]]:
     """Address, user and password of a fresh server with GDS and APOC."""
-    from testcontainers.core.container import DockerContainer
-
     from mkg.db import Neo4jRunner
     from mkg.errors import GraphError
 
     password = secrets.token_hex(12)
-    container = DockerContainer(IMAGE).with_exposed_ports(7687)
-    container = container.with_env("NEO4J_AUTH", f"{USER}/{password}")
-    for name, value in ENVIRONMENT.items():
-        container = container.with_env(name, value)
-    with container:
-        host, port = container.get_container_host_ip(), container.get_exposed_port(7687)
+    made = container(password)
+    with made:
+        host, port = made.get_container_host_ip(), made.get_exposed_port(7687)
         uri = f"bolt://{host}:{port}"
         until = time.monotonic() + START_SECONDS
         while True:

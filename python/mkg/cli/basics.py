@@ -29,9 +29,13 @@ def begin() -> None:
     except ConfigError:
         # The command itself reports it, if it needs settings at all.
         return
-    log.to_file(settings.paths.log_dir, level=settings.log_level)
-    write_pointer(settings)
-    refresh_script(settings)
+    try:
+        log.to_file(settings.paths.log_dir, level=settings.log_level)
+        write_pointer(settings)
+        refresh_script(settings)
+    except OSError:
+        # A home that cannot be written: a command that has to write there says so itself.
+        return
 
 
 def why(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from mkg.errors import Refused
 
 if TYPE_CHECKING:
+    from mkg.localdb.backups import Done
     from mkg.localdb.look import Status
 
 app = typer.Typer(
@@ -22,6 +24,10 @@ def up(
     tune: Annotated[
         bool, typer.Option("--tune", help="First make starts faster; takes a minute or two, once.")
     ] = False,
+    new_password: Annotated[
+        bool,
+        typer.Option("--new-password", help="Make another password, when the old one is lost."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Start the local database, or check your own; prepare it at its first start."""
@@ -31,7 +37,7 @@ def up(
     settings, env = load_settings(), subprocess_env()
     if tune and settings.store.uri is None and not localdb.tune(settings, _tell, env=env):
         _tell("starts are already as fast as they get")
-    _print(localdb.up(settings, _tell, env=env), as_json)
+    _print(localdb.up(settings, _tell, env=env, new_password=new_password), as_json)
 
 
 @app.command()
@@ -81,6 +87,50 @@ def reset(
         )
     there = localdb.reset(settings, _tell)
     typer.echo("the local store is deleted" if there else "there was no local store")
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="A new file.")],
+    as_json: Json = False,
+) -> None:
+    """Write the local database into a file; it is away meanwhile, and nothing is lost."""
+    from mkg import localdb
+    from mkg.settings import load_settings, subprocess_env
+
+    _print_done(localdb.backup(load_settings(), file, _tell, env=subprocess_env()), as_json)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `mkg db backup` wrote.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Really replace what is there now.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Put a backup in the place of the local database."""
+    from mkg import localdb
+    from mkg.settings import load_settings, subprocess_env
+
+    settings = load_settings()
+    if not yes and settings.store.uri is None:
+        found = localdb.look_into(file)
+        raise Refused(
+            f"this replaces every memory in {settings.paths.store_dir} by the "
+            f"{found.content.numbers()} of {found.made_at}; "
+            f"if that is what you want, run: mkg db restore '{file}' --yes"
+        )
+    _print_done(localdb.restore(settings, file, _tell, env=subprocess_env()), as_json)
+
+
+def _print_done(done: "Done", as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(dataclasses.asdict(done), indent=2))
+        return
+    typer.echo(f"file      {done.file}, {done.bytes / 1e6:.1f} MB")
+    typer.echo(f"made      {done.made_at}, Neo4j {done.neo4j}")
+    typer.echo(f"holds     {done.content.numbers()}, checksum {done.content.digest[:16]}")
+    state = "running again" if done.running else "stopped, as before; start it with: mkg db up"
+    typer.echo(f"database  {state}; this took {done.seconds} s")
 
 
 def _tell(text: str) -> None:

@@ -40,6 +40,7 @@ from mkg.errors import (
     GraphTimeout,
     GraphUnavailable,
 )
+from mkg.handshake import refused_handshake
 from mkg.json_shape import as_object
 from mkg.settings import Settings
 
@@ -49,6 +50,7 @@ _log = log.get(__name__)
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 # A transaction over its memory limit counts as transient; repeating it only repeats the load.
 _FINAL_TRANSIENT = "51N72"
+_GIVEN_UP = ("TransactionStartFailed", "TransactionCommitFailed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Neo4jRunner:
         notifications: bool = False,
         bookmarks: frozenset[str] = frozenset(),
     ):
+        self._uri, self._auth = uri, auth
         self.database = database
         self.caller = caller
         self._retry_seconds = retry_seconds
@@ -156,9 +159,22 @@ class Neo4jRunner:
 
         Raises:
             GraphUnavailable: nothing answers there.
-            ConfigError: the credentials are refused.
+            ConfigError: the credentials or the certificate are refused.
         """
-        ping(self)
+        try:
+            ping(self)
+        except GraphUnavailable:
+            self._direct()
+            raise
+
+    def _direct(self) -> None:
+        """Routing forgets why it found no server; asked without, the driver tells."""
+        scheme, _, rest = self._uri.partition("://")
+        if scheme in ("neo4j+s", "neo4j+ssc"):
+            where = f"{scheme.replace('neo4j', 'bolt')}://{rest}"
+            direct = Neo4jRunner(where, self._auth, self.database, retry_seconds=0.0)
+            with direct:
+                ping(direct)
 
     def fetch(self, query: QuerySpec, params: Mapping[str, Any]) -> list[Row]:
         """Run one bundle query in its own transaction, retried when the server says it may."""
@@ -303,6 +319,11 @@ def duration(text: str) -> Any:
     return Duration.from_iso_format(text)
 
 
+def needs_restart(error: GraphError) -> bool:
+    """Whether the server has given up on its database until it is started again (NEO-142)."""
+    return (getattr(error.__cause__, "code", None) or "").endswith(_GIVEN_UP)
+
+
 def _literal(text: str) -> LiteralString:
     # The driver's type asks for literal text; ours comes from checked files only.
     return cast("LiteralString", text)
@@ -365,6 +386,9 @@ def _translate(error: Neo4jError | DriverError, name: str) -> GraphError | Confi
             "the database refuses the user name or password; check NEO4J_USERNAME and "
             "NEO4J_PASSWORD in the user file"
         )
+    refused = refused_handshake(error)
+    if refused is not None:
+        return refused
     if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
         return GraphUnavailable("the database does not answer", query=name, status=status)
     code = getattr(error, "code", None) or ""
@@ -376,7 +400,7 @@ def _translate(error: Neo4jError | DriverError, name: str) -> GraphError | Confi
         return GraphTimeout(f"{name} waited too long ({code})", query=name, status=status)
     if isinstance(error, ClientError):
         return GraphRejected(f"the server refused {name} ({code})", query=name, status=status)
-    if code.endswith(("TransactionStartFailed", "TransactionCommitFailed")):
+    if code.endswith(_GIVEN_UP):
         return GraphUnavailable(
             "the database needs a restart (often a full disk): free space, then run mkg db up",
             query=name,

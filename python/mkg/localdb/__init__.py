@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mkg.localdb.archived import Manifest
+    from mkg.localdb.backups import Done
     from mkg.localdb.look import Progress, Status
     from mkg.settings import Settings
 
 __all__ = [
     "Endpoint",
+    "backup",
     "down",
     "endpoint",
     "logs",
+    "look_into",
     "reset",
+    "restore",
     "start_for_tests",
     "status",
     "stop_for_tests",
@@ -65,6 +70,7 @@ def up(
     env: Mapping[str, str] | None = None,
     migrate: bool = True,
     proofs: bool = True,
+    new_password: bool = False,
 ) -> "Status":
     """Make the effective store ready; harmless to repeat.
 
@@ -74,6 +80,7 @@ def up(
             agent client started us (D17).
         migrate: apply the migrations at the first start of a managed store.
         proofs: prove GDS, APOC, vector and full-text search by a query each.
+        new_password: make another password for the managed store first; its data stay.
 
     Raises:
         LocalDbError: the managed server cannot be fetched or started, or lacks something.
@@ -82,7 +89,14 @@ def up(
     """
     from mkg.localdb import life
 
-    return life.up(settings, progress, env or {}, migrate=migrate, proofs=proofs)
+    return life.up(
+        settings,
+        progress,
+        env or {},
+        migrate=migrate,
+        proofs=proofs,
+        new_password=new_password,
+    )
 
 
 def down(settings: "Settings", progress: "Progress" = _quiet) -> bool:
@@ -125,6 +139,53 @@ def reset(settings: "Settings", progress: "Progress" = _quiet) -> bool:
     from mkg.localdb import life
 
     return life.reset(settings, progress)
+
+
+def backup(
+    settings: "Settings",
+    file: Path,
+    progress: "Progress" = _quiet,
+    *,
+    env: Mapping[str, str] | None = None,
+) -> "Done":
+    """Write the managed store into a new file; the server is stopped meanwhile.
+
+    Raises:
+        Refused: the store is a foreign server or was never started, or the file exists.
+        LocalDbError: the store is damaged, or a step fails; the store is as it was before.
+    """
+    from mkg.localdb import backups
+
+    return backups.backup(settings, file.absolute(), progress, env or {})
+
+
+def look_into(file: Path) -> "Manifest":
+    """What is known of a backup, once all of it has been read and found whole.
+
+    Raises:
+        Refused: it is damaged, not ours, or of a newer server.
+    """
+    from mkg.localdb import backups
+
+    return backups.look_into(file.absolute())
+
+
+def restore(
+    settings: "Settings",
+    file: Path,
+    progress: "Progress" = _quiet,
+    *,
+    env: Mapping[str, str] | None = None,
+) -> "Done":
+    """Make a backup the managed store, once it has been loaded and measured beside the old one.
+
+    Raises:
+        Refused: the store is a foreign server, or the file is damaged, not ours or too new.
+        LocalDbError: a step fails; the store is as it was before.
+    """
+    from mkg.localdb import backups
+
+    return backups.restore(settings, file.absolute(), progress, env or {})
 
 
 def tune(

@@ -34,11 +34,13 @@ class Config:
     neo4j: str
     apoc: str
     java: tuple[str, ...]
+    logs: str
+    jars: str
 
     @property
     def signature(self) -> str:
         """Changes when the running server no longer is what it should be."""
-        text = "\0".join((self.neo4j, self.apoc, *self.java))
+        text = "\0".join((self.neo4j, self.apoc, *self.java, self.logs, self.jars))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -57,12 +59,14 @@ def unrestricted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name.startswith("gds.") or name in SANDBOXED)
 
 
-def configure(store: Path, port: int, fit: Fit, names: Iterable[str]) -> Config:
-    """The configuration of the server in `store`."""
+def configure(store: Path, port: int, fit: Fit, names: Iterable[str], jars: str = "") -> Config:
+    """The configuration of the server in `store`; `jars` names the set of jars it consists of."""
     return Config(
         neo4j=_neo4j(port, fit, tuple(names)),
         apoc=_APOC,
         java=java_arguments(store, fit),
+        logs=_LOGS,
+        jars=jars,
     )
 
 
@@ -71,6 +75,22 @@ apoc.import.file.enabled=false
 apoc.import.file.use_neo4j_config=true
 apoc.export.file.enabled=false
 apoc.trigger.enabled=false
+"""
+
+
+# The server's own default copies every line to the output of Java, a file that nobody rotates.
+_LOGS = """\
+<Configuration>
+  <Appenders>
+    <RollingRandomAccessFile name="Said" fileName="${config:server.directories.logs}/neo4j.log"
+                             filePattern="$${config:server.directories.logs}/neo4j.log.%02i">
+      <PatternLayout pattern="%d{yyyy-MM-dd HH:mm:ss.SSSZ}{GMT+0} %-5p %m%n"/>
+      <Policies><SizeBasedTriggeringPolicy size="1 MB"/></Policies>
+      <DefaultRolloverStrategy fileIndex="min" max="3"/>
+    </RollingRandomAccessFile>
+  </Appenders>
+  <Loggers><Root level="info"><AppenderRef ref="Said"/></Root></Loggers>
+</Configuration>
 """
 
 
@@ -90,6 +110,9 @@ def _neo4j(port: int, fit: Fit, names: tuple[str, ...]) -> str:
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"127.0.0.1:{port}",
         "server.bolt.advertised_address": f"127.0.0.1:{port}",
+        # Twice this is how long a client waits for a server that was suspended; by default 2 min.
+        "server.bolt.connection_keep_alive": "5s",
+        "server.bolt.connection_keep_alive_streaming_scheduling_interval": "5s",
         "server.http.enabled": "false",
         "server.https.enabled": "false",
         "dbms.security.auth_enabled": "true",

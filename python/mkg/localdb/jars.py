@@ -60,6 +60,13 @@ class Lock:
         """Bytes of all jars."""
         return sum(jar.size for jar in self.jars)
 
+    @property
+    def server(self) -> str | None:
+        """The pinned version of the server."""
+        name = "org.neo4j:neo4j:"
+        found = (jar.version for jar in self.jars if jar.coordinate.startswith(name))
+        return next(found, None)
+
     def version(self, group: str, artifact: str) -> str:
         """The pinned version of one artifact.
 

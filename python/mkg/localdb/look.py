@@ -94,6 +94,20 @@ def runner(settings: "Settings", *, caller: str) -> "Neo4jRunner":
     return connect(settings, caller=caller, retry_seconds=0.0)
 
 
+def inside(place: Store, *, caller: str) -> "Neo4jRunner":
+    """A runner on a managed store's own server, also on a private one.
+
+    Raises:
+        LocalDbError: the store's password is lost.
+    """
+    from mkg.db import Neo4jRunner
+
+    secret = store.make_password(place)
+    where = uri(store.remembered_port(place) or 0)
+    auth = (store.USER, secret)
+    return Neo4jRunner(where, auth, store.DATABASE, caller=caller, retry_seconds=0.0)
+
+
 def uri(port: int) -> str:
     """The address of the managed server."""
     return f"bolt://127.0.0.1:{port}"

@@ -25,19 +25,40 @@ class Process:
 
 def began(pid: int) -> str | None:
     """When a process began, in a form that is only compared; None when it has ended."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return _began_by_ps(pid) if sys.platform != "linux" else None
-    # The name, in brackets, may hold anything; state is the first field after it.
-    rest = fields.rpartition(")")[2].split()
+    if not Path("/proc/self/stat").exists():
+        return _began_by_ps(pid)
+    rest = _fields(pid)
     if len(rest) < 20 or rest[0] in "ZX":
         return None
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{boot}:{rest[19]}"
 
 
+def _fields(pid: int) -> list[str]:
+    """What Linux tells of a process, from its state on; [] when it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return []
+    # The name, in brackets, may hold anything; state is the first field after it.
+    return text.rpartition(")")[2].split()
+
+
+def wake(process: Process) -> bool:
+    """Let a suspended process go on; False when it was not suspended."""
+    if Path("/proc/self/stat").exists():
+        suspended = _fields(process.pid)[:1] == ["T"]
+    else:
+        suspended = _by_ps(process.pid).startswith("T")
+    return suspended and alive(process) and _signal(process, signal.SIGCONT)
+
+
 def _began_by_ps(pid: int) -> str | None:
+    state, _, when = _by_ps(pid).partition(" ")
+    return when.strip() or None if state and not state.startswith("Z") else None
+
+
+def _by_ps(pid: int) -> str:
     try:
         done = subprocess.run(
             ["/bin/ps", "-o", "state=,lstart=", "-p", str(pid)],
@@ -48,9 +69,8 @@ def _began_by_ps(pid: int) -> str | None:
             env={"LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    state, _, when = done.stdout.strip().partition(" ")
-    return when.strip() or None if state and not state.startswith("Z") else None
+        return ""
+    return done.stdout.strip()
 
 
 def alive(process: Process) -> bool:
@@ -92,7 +112,9 @@ def stop(process: Process, *, patience: float, grace: float = 10.0) -> bool:
     Raises:
         TimeoutError: it survives even being killed.
     """
-    asked = _signal(process, signal.SIGTERM) and _ended(process, patience)
+    asked = _signal(process, signal.SIGTERM)
+    # A suspended process hears nothing until it goes on.
+    asked = asked and _signal(process, signal.SIGCONT) and _ended(process, patience)
     if not asked and alive(process):
         _signal(process, signal.SIGKILL)
         if not _ended(process, grace):

@@ -2,11 +2,15 @@
 
 Folders `conf data logs run tmp import` are the server's; `plugins` is a link into the cache. Files
 of ours: `password` (0600, made once), `port` (kept while it is free), `server.pid` (the process and
-when it began), `signature` (of the configuration that the running server has), `java` (its version)
-and `migrated` (there once the first migrations were applied).
+when it began), `signature` (of the configuration that the running server has), `java` and `neo4j`
+(versions of the last start) and `migrated` (there once the first migrations were applied).
+
+While a store is measured its server is private: its process and port are written down under other
+names (`private.pid`, `private.port`), which nobody who wants to read or write looks at.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -30,19 +34,28 @@ FOLDERS = ("conf", "data", "logs", "run", "tmp", "import")
 # Below what Linux and macOS hand out to outgoing connections.
 PORTS = range(20000, 30000)
 USER = "neo4j"
+DATABASE = "neo4j"
+# Below this the server would start and then fail at a write.
+ROOM = 48 * 1024 * 1024
 _ITERATIONS = 1024
+_DISK = frozenset({errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES, errno.EPERM})
 _CAUSE = re.compile(r"Caused by: ([^\n]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Paths of one managed store."""
+    """Paths of one managed store; `private` while nobody but us may find its server."""
 
     folder: Path
+    private: bool = False
 
     @property
     def pid_file(self) -> Path:
-        return self.folder / "server.pid"
+        return self.folder / ("private.pid" if self.private else "server.pid")
+
+    @property
+    def port_note(self) -> str:
+        return "private.port" if self.private else "port"
 
     @property
     def password_file(self) -> Path:
@@ -50,7 +63,13 @@ class Store:
 
     @property
     def log(self) -> Path:
+        """What Java itself prints."""
         return self.folder / "logs" / "server.out"
+
+    @property
+    def said(self) -> Path:
+        """What the server tells its users; it rotates this file itself (conf/user-logs.xml)."""
+        return self.folder / "logs" / "neo4j.log"
 
     @property
     def conf(self) -> Path:
@@ -133,8 +152,8 @@ def make_password(store: Store) -> str:
     secret = password(store)
     if secret is None and used:
         raise LocalDbError(
-            f"{store.password_file} is missing but the store has data; put the file back, "
-            "or start anew with: mkg db reset --yes"
+            f"{store.password_file} is missing but the store has data; put the file back, or let "
+            "mkg make a new password, which keeps the data: mkg db up --new-password"
         )
     if secret is None:
         secret = secrets.token_urlsafe(24)
@@ -143,6 +162,23 @@ def make_password(store: Store) -> str:
     if not initial.exists() and not used:
         write_private(initial, credentials(secret, os.urandom(32)))
     return secret
+
+
+def forget_password(store: Store) -> None:
+    """Let the next start make a new password; the data stay as they are.
+
+    The server keeps users in a database of its own, which it makes again when it is gone. The
+    caller has stopped the server.
+    """
+    for name in ("databases", "transactions"):
+        shutil.rmtree(store.folder / "data" / name / "system", ignore_errors=True)
+    (store.folder / "data" / "dbms" / "auth.ini").unlink(missing_ok=True)
+    store.password_file.unlink(missing_ok=True)
+
+
+def has_data(store: Store) -> bool:
+    """Whether a server has ever run on the store."""
+    return (store.folder / "data" / "databases" / DATABASE).is_dir()
 
 
 def credentials(secret: str, salt: bytes) -> str:
@@ -155,7 +191,7 @@ def credentials(secret: str, salt: bytes) -> str:
 
 def remembered_port(store: Store) -> int | None:
     """The port of the last start."""
-    text = recall(store, "port")
+    text = recall(store, store.port_note)
     return int(text) if text and text.isdecimal() else None
 
 
@@ -172,7 +208,7 @@ def choose_port(store: Store, *, avoid: frozenset[int] = frozenset()) -> int:
     for port in numbers:
         if port not in avoid and free(port):
             if port != known:
-                remember(store, "port", str(port))
+                remember(store, store.port_note, str(port))
             return port
     raise LocalDbError(f"no port from {PORTS[0]} to {PORTS[-1]} is free on this machine")
 
@@ -220,8 +256,9 @@ def point(place: Path, target: Path) -> None:
 
 
 def tail(store: Store, lines: int) -> list[str]:
-    """The last lines that the server wrote."""
-    return _end(store.log, 400 * lines + 1000)[-lines:] if lines > 0 else []
+    """The last lines that Java and the server wrote."""
+    size = 400 * lines + 1000
+    return [*_end(store.log, size), *_end(store.said, size)][-lines:] if lines > 0 else []
 
 
 def debug_errors(store: Store) -> list[str]:
@@ -253,9 +290,42 @@ def _end(path: Path, size: int) -> list[str]:
 
 
 def rotate_log(store: Store) -> None:
-    """Keep the last run's output as `server.out.1`."""
-    with contextlib.suppress(FileNotFoundError):
-        store.log.replace(store.log.with_name("server.out.1"))
+    """Keep the last run's output, one file of each kind."""
+    for path in (store.log, store.said):
+        with contextlib.suppress(FileNotFoundError):
+            path.replace(path.with_name(f"{path.name}.before"))
+
+
+def require_room(folder: Path, needed: int = ROOM) -> None:
+    """Refuse to begin what a full disk would break off.
+
+    Raises:
+        LocalDbError: the disk of a folder has less room than needed, in bytes.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise LocalDbError(
+            f"the disk of {folder} is full: {free / 1e6:.0f} MB are free and {needed / 1e6:.0f} MB "
+            "are needed; nothing was changed: free some space, then run this again"
+        )
+
+
+@contextlib.contextmanager
+def on_disk(folder: Path) -> Generator[None]:
+    """Tell what the system refuses to write below a folder as an error of ours.
+
+    Raises:
+        LocalDbError: the disk is full, read-only, or not ours.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _DISK:
+            raise
+        raise LocalDbError(
+            f"{error.filename or folder} cannot be written ({error.strerror}); make room or give "
+            "yourself the right to write there, or choose another folder with MKG_HOME"
+        ) from None
 
 
 def size(folder: Path) -> int:

@@ -1,0 +1,24 @@
+"""Tells a failed TLS handshake from a server that is away. Standard library only."""
+
+import ssl
+
+from mkg.errors import ConfigError
+
+
+def refused_handshake(error: BaseException) -> ConfigError | None:
+    """What is wrong with the encryption, if that is why: nothing ever tries again without it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ConfigError(
+                f"the certificate of the server at NEO4J_URI is refused: {cause.verify_message}; "
+                "nothing was sent. Trust its authority on this machine (SSL_CERT_FILE names a file "
+                "of them), or use `+ssc` for a server of your own that signed it itself"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return ConfigError(
+                f"the server at NEO4J_URI does not speak TLS there ({cause.reason or 'no answer'});"
+                " nothing was sent. Switch TLS on there, or use bolt:// or neo4j:// on a safe way"
+            )
+        cause = cause.__cause__ or cause.__context__
+    return None
