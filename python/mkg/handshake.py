@@ -1,8 +1,10 @@
-"""Tells a failed TLS handshake from a server that is away. Standard library only."""
+"""Tells a failed TLS handshake, and a server that gave up, from one that is away."""
 
 import ssl
 
-from mkg.errors import ConfigError
+from mkg.errors import ConfigError, GraphError
+
+GIVEN_UP = ("TransactionStartFailed", "TransactionCommitFailed")
 
 
 def refused_handshake(error: BaseException) -> ConfigError | None:
@@ -22,3 +24,8 @@ def refused_handshake(error: BaseException) -> ConfigError | None:
             )
         cause = cause.__cause__ or cause.__context__
     return None
+
+
+def needs_restart(error: GraphError) -> bool:
+    """Whether the server has given up on its database until it is started again (NEO-142)."""
+    return (getattr(error.__cause__, "code", None) or "").endswith(GIVEN_UP)

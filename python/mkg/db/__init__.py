@@ -40,7 +40,7 @@ from mkg.errors import (
     GraphTimeout,
     GraphUnavailable,
 )
-from mkg.handshake import refused_handshake
+from mkg.handshake import GIVEN_UP, refused_handshake
 from mkg.json_shape import as_object
 from mkg.settings import Settings
 
@@ -50,7 +50,6 @@ _log = log.get(__name__)
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 # A transaction over its memory limit counts as transient; repeating it only repeats the load.
 _FINAL_TRANSIENT = "51N72"
-_GIVEN_UP = ("TransactionStartFailed", "TransactionCommitFailed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +168,9 @@ class Neo4jRunner:
 
     def _direct(self) -> None:
         """Routing forgets why it found no server; asked without, the driver tells."""
-        scheme, _, rest = self._uri.partition("://")
-        if scheme in ("neo4j+s", "neo4j+ssc"):
-            where = f"{scheme.replace('neo4j', 'bolt')}://{rest}"
-            direct = Neo4jRunner(where, self._auth, self.database, retry_seconds=0.0)
-            with direct:
+        if self._uri.startswith("neo4j+s"):
+            where = self._uri.replace("neo4j", "bolt", 1)
+            with Neo4jRunner(where, self._auth, self.database, retry_seconds=0.0) as direct:
                 ping(direct)
 
     def fetch(self, query: QuerySpec, params: Mapping[str, Any]) -> list[Row]:
@@ -319,11 +316,6 @@ def duration(text: str) -> Any:
     return Duration.from_iso_format(text)
 
 
-def needs_restart(error: GraphError) -> bool:
-    """Whether the server has given up on its database until it is started again (NEO-142)."""
-    return (getattr(error.__cause__, "code", None) or "").endswith(_GIVEN_UP)
-
-
 def _literal(text: str) -> LiteralString:
     # The driver's type asks for literal text; ours comes from checked files only.
     return cast("LiteralString", text)
@@ -386,8 +378,7 @@ def _translate(error: Neo4jError | DriverError, name: str) -> GraphError | Confi
             "the database refuses the user name or password; check NEO4J_USERNAME and "
             "NEO4J_PASSWORD in the user file"
         )
-    refused = refused_handshake(error)
-    if refused is not None:
+    if (refused := refused_handshake(error)) is not None:
         return refused
     if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
         return GraphUnavailable("the database does not answer", query=name, status=status)
@@ -400,7 +391,7 @@ def _translate(error: Neo4jError | DriverError, name: str) -> GraphError | Confi
         return GraphTimeout(f"{name} waited too long ({code})", query=name, status=status)
     if isinstance(error, ClientError):
         return GraphRejected(f"the server refused {name} ({code})", query=name, status=status)
-    if code.endswith(_GIVEN_UP):
+    if code.endswith(GIVEN_UP):
         return GraphUnavailable(
             "the database needs a restart (often a full disk): free space, then run mkg db up",
             query=name,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mkg import log
 from mkg.bundle import load_bundle
 from mkg.errors import ConfigError, GraphError, LocalDbError
+from mkg.handshake import needs_restart
 from mkg.localdb import archive, config, fetch, fit, java, look, process, store
 from mkg.localdb.bar import download_bar
 from mkg.localdb.config import Config
@@ -170,8 +171,6 @@ def wait(
         LocalDbError: the process died, does not answer in time, needs a restart, or refuses our
             password.
     """
-    from mkg.db import needs_restart
-
     patience = START_SECONDS if patience is None else patience
     deadline = time.monotonic() + patience
     port = store.remembered_port(place)
