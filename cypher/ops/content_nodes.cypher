@@ -7,6 +7,7 @@
 // @return  digest   STRING NOT NULL    sha256 over the fingerprints of these nodes, in order
 // @locks   none
 // @uses    apoc.util.sha256
+// @allow   AllNodesScan  the sum of everything reads everything, once a backup
 // @why     A dump keeps the inner number of a node, so it may stand in the fingerprint; the rest
 //          of elementId names the database and changes.
 MATCH (n)

@@ -7,6 +7,7 @@
 // @return  digest   STRING NOT NULL    sha256 over their fingerprints, in order
 // @locks   none
 // @uses    apoc.util.sha256
+// @allow   DirectedAllRelationshipsScan  the sum of everything reads everything, once a backup
 MATCH (a)-[r]->(b)
 WITH
   type(r) AS name,
