@@ -218,14 +218,20 @@ def test_a_home_that_belongs_to_somebody_else_is_named_by_a_user_without_roots_r
     home.mkdir(mode=0o755)
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(folder.stat().st_mode | 0o055)
+    # What is imported late is imported before: the interpreter may lie in a folder of root's.
     dropped = (
-        "import os,sys;"
-        "from mkg.cli import main;import mkg.localdb.life,mkg.localdb.backups,mkg_hooks.redact;"
-        "os.setgroups([]);os.setgid(65534);os.setuid(65534);"
+        "import contextlib,os,sys\n"
+        "from mkg.cli import main\n"
+        "import mkg.localdb.life,mkg.localdb.backups\n"
+        "home,os.environ['MKG_HOME']=os.environ['MKG_HOME'],os.environ['WARM']\n"
+        "sys.argv=['mkg','db','status']\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "os.environ['MKG_HOME']=home\n"
+        "os.setgroups([]);os.setgid(65534);os.setuid(65534)\n"
         "sys.argv=['mkg','db','up'];main()"
     )
     env = {**subprocess_env(), "MKG_HOME": str(home), "MKG_CACHE": str(shared_cache())}
-    env["HOME"] = str(home)
+    env |= {"HOME": str(home), "WARM": str(tmp_path / "another")}
     done = subprocess.run(
         [sys.executable, "-c", dropped],
         check=False,
