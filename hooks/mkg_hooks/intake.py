@@ -18,7 +18,7 @@ import stat
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mkg_hooks import captured, clients, redact, salvage
+from mkg_hooks import captured, clients, consent, redact, salvage
 from mkg_hooks.surrogates import clean_tree
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ _SHORT = (
     "entrypoint",
 )
 _PATHS = ("cwd", "transcript_path", "agent_transcript_path")
+_TOLD = frozenset(
+    {"prompt", "last_message", "error", "message", "tool_input", "tool_output", "raw_sha256"}
+)
 _TEXTS = ("prompt", "last_message", "error", "message")
 KNOWN_EVENTS = frozenset(
     {
@@ -115,12 +118,25 @@ def read(
         return {**record, **_salvaged(client, event, raw, size), "raw_sha256": digest}
     known = redact.known_values(env)
     fields, extra = _fields(client, event, payload, env, known, hmac_key)
+    level = _level(env, payload)
+    if level == consent.OFF:
+        return None
+    if level == consent.METADATA:
+        # Names, sizes and exit codes; no hash of a text that is not kept either.
+        fields, extra = {k: v for k, v in fields.items() if k not in _TOLD}, ""
     record.update({k: v for k, v in fields.items() if v is not None})
     if record["name"] not in KNOWN_EVENTS and extra:
         record.setdefault("message", extra)
     record["raw_bytes"] = size
     record["event_key"] = _key(record, extra)
     return record
+
+
+def _level(env: Mapping[str, str], payload: dict[str, Any]) -> str:
+    """Return what the launcher and the session's folder allow, the strictest of both."""
+    told = (env.get("mkg.capture") or "").encode("utf-8", "replace")
+    folder = clients.text(payload, "cwd") or ""
+    return consent.verdict(None, [folder.encode("utf-8", "surrogateescape")], (told,))[0]
 
 
 def parse(raw: bytes) -> Any:

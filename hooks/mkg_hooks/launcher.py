@@ -302,6 +302,15 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         if event == "SessionStart":
             notice(client, event, LINES[str(reason)])
         return
+    from mkg_hooks import consent
+
+    folders = consent.folders_of(env)
+    told = (env.get(b"MKG_CAPTURE"), pointer.get("capture"))
+    level, who = consent.verdict(home, folders, told)
+    if level == consent.OFF:
+        if event == "SessionStart" and who:
+            notice(client, event, consent.LINES[who])
+        return
     raw, facts = read_stdin(BORN + read_for)
     if not raw.strip():
         return
@@ -310,6 +319,8 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         facts = {name: value for name, value in env.items() if name.startswith(b"mkg.")}
     else:
         facts[b"mkg.sent_at"] = repr(time.time()).encode("ascii")
+    if level != consent.ON:
+        facts[b"mkg.capture"] = level.encode("ascii")
     block.update(facts)
     alive = False
     if not deputy:

@@ -28,7 +28,7 @@ Origin = Literal["shell", "client"]
 
 # What a project's file may say without being trusted: nothing that names a host, a key, a command
 # or a path we act on.
-PROJECT_KEYS = frozenset({"name", "worktrees"})
+PROJECT_KEYS = frozenset({"name", "worktrees", "capture"})
 TRUSTED_KEYS = frozenset({"neo4j_uri", "neo4j_database"})
 # What a client's environment may not choose.
 _STORE_VARIABLES = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
@@ -78,6 +78,7 @@ class Settings(BaseModel):
     modules: tuple[str, ...] = ("review", "query_errors", "diffbot_ingest")
     user_id: str | None = None
     embedding_model: str = "minilm-l6-int8"
+    capture: Literal["on", "metadata", "off"] = "on"
     inject: bool = True
     recall_limit: int = 5
     worker_idle_s: int = 1800
@@ -123,6 +124,7 @@ VARIABLES = {
     "modules": "MKG_MODULES",
     "user_id": "MKG_USER_ID",
     "embedding_model": "EMBEDDING_MODEL",
+    "capture": "MKG_CAPTURE",
     "inject": "MKG_INJECT",
     "recall_limit": "MKG_RECALL_LIMIT",
     "worker_idle_s": "MKG_WORKER_IDLE_S",
@@ -373,14 +375,12 @@ def write_pointer(settings: Settings) -> Path:
         "hmac": str(paths.hmac_key),
         "cache": str(settings.cache),
         "config": str(settings.config_dir),
+        "capture": settings.capture,
     }
     text = "".join(f"{key}={value}\n" for key, value in lines.items())
-    try:
-        if paths.pointer.read_text(encoding="utf-8") == text:
-            return paths.pointer
-    except OSError:
-        pass
-    write_private(paths.pointer, text)
+    old = paths.pointer.read_text(encoding="utf-8") if paths.pointer.is_file() else ""
+    if old != text:
+        write_private(paths.pointer, text)
     return paths.pointer
 
 

@@ -9,6 +9,7 @@ from mkg import __version__, log
 from mkg.cli import (
     basics,
     bench,
+    capture,
     contract,
     db,
     demo,
@@ -48,6 +49,8 @@ app.command("catalog")(contract.catalog)
 app.command("lock")(contract.lock)
 app.command("config")(basics.config)
 app.command("trust")(basics.trust)
+app.command("pause")(capture.pause)
+app.command("resume")(capture.resume)
 app.command("redact")(redact.redact)
 app.command("read-gate")(read_gate.read_gate)
 app.command("screen")(screen.screen)

@@ -111,6 +111,10 @@ def config(as_json: Json = False) -> None:
         if field == "store.uri" and value is None:
             shown = "(managed local server)"
         rows.append((variable, shown, settings.sources.get(field, "default")))
+    from mkg.cli import capture
+
+    pauses = capture.shown(capture.paused_state(settings.home))
+    rows.append(("(paused)", pauses, "mkg pause" if pauses != "no" else "default"))
     if as_json:
         typer.echo(
             json.dumps(

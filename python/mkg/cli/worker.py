@@ -96,7 +96,8 @@ def start(as_json: AsJson = False) -> None:
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show what the worker does and what waits."""
+    """Show what the worker does, what waits, and what is paused."""
+    from mkg.cli import capture
     from mkg.worker import client
     from mkg_hooks.spool import Spool
 
@@ -112,9 +113,11 @@ def status(as_json: AsJson = False) -> None:
         }
     else:
         answer = {"running": True, **answer}
+    answer["paused"] = capture.paused_state(paths.home)
     if as_json:
         typer.echo(json.dumps(answer))
         return
+    answer["paused"] = capture.shown(answer["paused"])
     for name, value in answer.items():
         typer.echo(f"{name:20} {value}")
 

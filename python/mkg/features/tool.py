@@ -67,6 +67,8 @@ class Call:
     session_id: str | None = None
     settle: Callable[[], None] = lambda: None
     """Asks the worker to bring spooled events into the graph, within about a second."""
+    paused: Callable[[], str] = lambda: ""
+    """Why nothing may be recorded now, or nothing."""
     clock: Callable[[], datetime] = _now
     raw: Callable[[], Reading] = _no_reading
     """Raises Refused or a connection's error where raw queries cannot be asked."""

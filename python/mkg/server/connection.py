@@ -7,6 +7,7 @@ the settings and looks for the store again: a server that was started first reco
 import contextlib
 import importlib
 import json
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from mkg.features.reader.switch import Exposure, why_off
 from mkg.features.timeline import person, project
 from mkg.features.tool import Call, Store
 from mkg.settings import Origin, Settings, client_folder, load_settings
-from mkg_hooks import wire
+from mkg_hooks import consent, wire
 
 if TYPE_CHECKING:
     from mkg.db.raw import RawReader
@@ -69,6 +70,16 @@ def prepare() -> None:
     importlib.import_module("mkg.db")
 
 
+def _paused(settings: Settings, folder: Path | None) -> str:
+    """Why nothing may be recorded for a folder, or nothing."""
+    folders = [os.fsencode(folder)] if folder else []
+    told = (settings.capture.encode(),)
+    level, who = consent.verdict(os.fsencode(settings.home), folders, told)
+    if level == consent.OFF:
+        return consent.LINES.get(who, "Recording is switched off here (MKG_CAPTURE).")
+    return ""
+
+
 class Connection:
     """One runner for all calls; thread-safe."""
 
@@ -113,6 +124,7 @@ class Connection:
             tool_use_id=client.tool_use_id,
             session_id=client.session_id,
             settle=lambda: _settle(settings),
+            paused=lambda: _paused(settings, folder),
             raw=lambda: self._raw(settings),
         ), fresh
 

@@ -20,7 +20,7 @@ from mkg.worker.firings import Firings
 from mkg.worker.guard import Failed, outcome
 from mkg.worker.memory import Memory
 from mkg.worker.shape import Limits, Log, Makers, Places
-from mkg_hooks import intake, wire
+from mkg_hooks import consent, intake, wire
 from mkg_hooks.payload import HookEvent, from_record
 from mkg_hooks.spool import Spool
 
@@ -78,6 +78,7 @@ class Server:
         self._log = log
         self._firings = Firings(limits.same_firing)
         self._slots = threading.BoundedSemaphore(limits.connections)
+        self._home = os.fsencode(places.hmac_key.parent)
         self._key = intake.load_key(str(places.hmac_key))
         self._wake_read, self._wake_write = os.pipe()
         self._counting = threading.Lock()
@@ -160,13 +161,18 @@ class Server:
         self._count("hooks")
         self.last_event = time.monotonic()
         received = intake.stamp(frame.env.get("mkg.sent_at"), time.time())
-        record = intake.read(
-            frame.client,
-            frame.event,
-            frame.payload,
-            {**frame.env, **self._makers.secrets()},
-            hmac_key=self._key,
-            received_at=received,
+        # The launcher asks first; a launcher of before asks nothing.
+        record = (
+            None
+            if consent.paused(self._home, [])
+            else intake.read(
+                frame.client,
+                frame.event,
+                frame.payload,
+                {**frame.env, **self._makers.secrets()},
+                hmac_key=self._key,
+                received_at=received,
+            )
         )
         if record is None:
             self._count("empty")

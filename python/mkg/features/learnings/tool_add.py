@@ -135,7 +135,13 @@ class LearningAnswer(Answer):
 
 
 def project_add_learning(call: Call, asked: LearningAsked) -> LearningAnswer:
-    """Record one statement; it passes the gate before anybody is told of it."""
+    """Record one statement; it passes the gate before anybody is told of it.
+
+    Raises:
+        Refused: recording is paused, or the statement is no statement.
+    """
+    if why := call.paused():
+        raise Refused(why)
     text = statement(asked.text)
     session = caller.calling(call, patient=True)
     needed = caller.some_project if asked.scope == "project" else caller.project_of
