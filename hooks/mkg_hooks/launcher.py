@@ -286,6 +286,17 @@ def notice(client: str, event: str, line: str) -> None:
         say(b'{"systemMessage":"' + line.replace('"', "'").encode("ascii") + b'"}')
 
 
+def allowed(
+    home: "bytes | None", env: "dict[bytes, bytes]", pointer: "dict[str, bytes]"
+) -> "tuple[str, str]":
+    """Return (what may be recorded of this session, the line that says why not)."""
+    from mkg_hooks import consent
+
+    told = (env.get(b"MKG_CAPTURE"), pointer.get("capture"))
+    level, who = consent.verdict(home, consent.folders_of(env), told)
+    return level, consent.LINES.get(who, "")
+
+
 def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy: bool) -> None:
     """Carry one event from stdin to the worker, or to the spool."""
     import _signal  # pyright: ignore[reportMissingImports]
@@ -302,14 +313,10 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         if event == "SessionStart":
             notice(client, event, LINES[str(reason)])
         return
-    from mkg_hooks import consent
-
-    folders = consent.folders_of(env)
-    told = (env.get(b"MKG_CAPTURE"), pointer.get("capture"))
-    level, who = consent.verdict(home, folders, told)
-    if level == consent.OFF:
-        if event == "SessionStart" and who:
-            notice(client, event, consent.LINES[who])
+    level, line = allowed(home, env, pointer)
+    if level == "off":
+        if event == "SessionStart" and line:
+            notice(client, event, line)
         return
     raw, facts = read_stdin(BORN + read_for)
     if not raw.strip():
@@ -319,7 +326,7 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         facts = {name: value for name, value in env.items() if name.startswith(b"mkg.")}
     else:
         facts[b"mkg.sent_at"] = repr(time.time()).encode("ascii")
-    if level != consent.ON:
+    if level != "on":
         facts[b"mkg.capture"] = level.encode("ascii")
     block.update(facts)
     alive = False
