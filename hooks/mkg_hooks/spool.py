@@ -285,6 +285,12 @@ class Spool:
                 return json.loads(body)
         return None
 
+    def waiting(self) -> Iterator[dict[str, object]]:
+        """Yield the records behind the cursor, without putting damage aside."""
+        for body in self._waiting():
+            with suppress(ValueError):
+                yield json.loads(body)
+
     def _waiting(self) -> Iterator[bytes]:
         return (body for _, body in self._bodies(self.cursor(), note=False) if body is not None)
 

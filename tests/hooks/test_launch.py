@@ -195,6 +195,7 @@ def test_a_hook_with_a_worker_imports_c_modules_and_its_own_body_only(home: Home
     assert names[0] - names[1] <= {
         "mkg_hooks",
         "mkg_hooks.launcher",
+        "mkg_hooks.consent",
         "_signal",
         "select",
         "_socket",

@@ -19,6 +19,7 @@ from mkg.cli import (
     query,
     read_gate,
     redact,
+    scan,
     screen,
     serve,
     worker,
@@ -52,6 +53,7 @@ app.command("trust")(basics.trust)
 app.command("pause")(capture.pause)
 app.command("resume")(capture.resume)
 app.command("redact")(redact.redact)
+app.command("scan-secrets")(scan.scan_secrets)
 app.command("read-gate")(read_gate.read_gate)
 app.command("screen")(screen.screen)
 

@@ -64,9 +64,7 @@ class Ledger:
     def _read(self) -> list[Install]:
         try:
             rows: Any = json.loads(self.path.read_text(encoding="utf-8"))["installs"]
-            return [
-                Install(files=[Record(**f) for f in row.pop("files")], **row) for row in rows
-            ]
+            return [Install(files=[Record(**f) for f in row.pop("files")], **row) for row in rows]
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError):
