@@ -28,7 +28,7 @@ def _from_graph(session_id: str, deps: Deps) -> Identity | None:
 
 def _from_event(record: Mapping[str, Any], deps: Deps) -> Identity:
     found = project.resolve(deps.settings, _cwd(record))
-    who = person.resolve(deps.settings, str(record.get("client", "")))
+    who = person.resolve(deps.settings)
     return Identity(found.id if found else None, found.name if found else None, who.id, who.source)
 
 

@@ -50,6 +50,7 @@ _TOLD = frozenset(
     {"prompt", "last_message", "error", "message", "tool_input", "tool_output", "raw_sha256"}
 )
 _TEXTS = ("prompt", "last_message", "error", "message")
+EVENT_KEYS = ("hook_event_name", "hookEventName")
 KNOWN_EVENTS = frozenset(
     {
         "SessionStart",
@@ -214,7 +215,7 @@ def _salvaged(client: str, event: str, raw: bytes, size: int) -> dict[str, objec
     found = salvage.ids(raw)
     named = event if event != "-" else found.get("hook_event_name", "-")
     fields: dict[str, object] = {
-        "name": captured.short(named) or "-",
+        "name": captured.short(clients.adapter(client).canonical(named, {})) or "-",
         "session_id": safe_id(found.get("session_id"), []),
         "turn_id": safe_id(found.get("prompt_id") or found.get("turn_id"), []),
         "tool_use_id": safe_id(found.get("tool_use_id"), []),
@@ -229,9 +230,7 @@ def _salvaged(client: str, event: str, raw: bytes, size: int) -> dict[str, objec
 
 
 def _natural(client: str, name: str, fields: Mapping[str, object]) -> str:
-    from mkg_hooks.clients import claude
-
-    return (clients.adapter(client) or claude).natural(name, fields)
+    return clients.adapter(client).natural(name, fields)
 
 
 def _fields(
@@ -243,11 +242,9 @@ def _fields(
     hmac_key: bytes | None,
 ) -> tuple[dict[str, object], str]:
     """Return (the event's fields without anything unsafe, the rest of the payload as text)."""
-    # An unknown client is read by Claude's names: what fits is taken, the rest stays data.
-    from mkg_hooks.clients import claude
-
-    adapter = clients.adapter(client) or claude
-    name = event if event != "-" else clients.text(payload, "hook_event_name") or "-"
+    adapter = clients.adapter(client)
+    named = event if event != "-" else clients.text(payload, *EVENT_KEYS) or "-"
+    name = adapter.canonical(named, payload)
     got = adapter.normalise(name, payload, env)
     fields: dict[str, object] = {"name": captured.short(name) or "-", "truncated": False}
     for field in _IDS:

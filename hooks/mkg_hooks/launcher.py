@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import _socket
 
 BORN = time.monotonic()
-FOREGROUND = ("SessionStart", "UserPromptSubmit")
-SPEAKING = ("claude", "codex")  # the clients whose formatter lists systemMessage
+FOREGROUND = ("SessionStart", "UserPromptSubmit", "BeforeAgent")
+SPEAKING = ("claude", "codex")  # the clients whose formatter lists systemMessage; custom:NAME too
 KEPT = 16 * 1024 * 1024
 READ_BOUND = 256 * 1024 * 1024
 HEAD = 256 * 1024
@@ -57,13 +57,16 @@ LINES = {
 }
 
 
+said: "list[bool]" = []
+
+
 class Refused(Exception):
     """The pointer cannot be followed; the argument is a key of LINES."""
 
 
 def token(word: str) -> str:
     """Return a word of the command line as one safe token of the frame's header."""
-    kept = "".join(c if (c.isalnum() and ord(c) < 128) or c in "_.-" else "_" for c in word[:64])
+    kept = "".join(c if (c.isalnum() and ord(c) < 128) or c in "_.:-" else "_" for c in word[:64])
     return kept or "-"
 
 
@@ -276,13 +279,19 @@ def deliver(
 
 def say(data: bytes) -> None:
     """Write to stdout once, as far as the client reads it."""
+    said.append(bool(data))
     while data:
         data = data[posix.write(1, data) :]
 
 
+def speaks(client: str) -> bool:
+    """Say whether a client shows its user a line."""
+    return client in SPEAKING or client.startswith("custom:")
+
+
 def notice(client: str, event: str, line: str) -> None:
     """Print one line for the user where the client takes one."""
-    if client in SPEAKING and event in FOREGROUND:
+    if speaks(client) and event in FOREGROUND:
         say(b'{"systemMessage":"' + line.replace('"', "'").encode("ascii") + b'"}')
 
 
@@ -343,7 +352,7 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
             if acked:
                 if answer:
                     say(answer)
-                elif waits and answer is None and client in SPEAKING:
+                elif waits and answer is None and speaks(client):
                     from mkg_hooks import notice as notices
 
                     line = notices.late(
@@ -395,3 +404,6 @@ def main(argv: "list[str]", env: "dict[bytes, bytes]") -> None:
         mcp_entry.serve(second, env)
     else:
         hook(first, second, env, argv[0], argv[3:] == ["deputy"])
+        if first == "gemini" and not any(said):
+            # It takes JSON only, and reads stderr (a shell's warning) where stdout is empty.
+            say(b"{}")

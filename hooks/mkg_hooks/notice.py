@@ -14,7 +14,7 @@ LOST = "Memory (mkg) is not reachable right now and could not save this event; r
 LATE = "Memory (mkg) did not answer in time: this goes on without it, and nothing is lost."
 EPOCHS = ("startup", "clear", "compact", "fork")
 SAME_FIRING = 2.0
-_SESSION = re.compile(rb'"session_id"\s*:\s*"([A-Za-z0-9._-]{1,128})"')
+_SESSION = re.compile(rb'"(?:session_id|sessionId)"\s*:\s*"([A-Za-z0-9._-]{1,128})"')
 _RESUME = re.compile(rb'"source"\s*:\s*"resume"')
 
 

@@ -18,7 +18,7 @@ def account(home: Path, email: str) -> None:
 def test_an_explicit_id_wins_and_is_normalised(own_home: Path) -> None:
     account(own_home, "other@example.test")
     settings = load_settings().model_copy(update={"user_id": " Ann@Example.TEST "})
-    assert person.resolve(settings, "claude") == person.Person("ann@example.test", "MKG_USER_ID")
+    assert person.resolve(settings) == person.Person("ann@example.test", "MKG_USER_ID")
 
 
 @requirement("MEM-T094", "MEM-W24")
@@ -35,20 +35,17 @@ def test_the_claude_account_file_is_read_and_no_token_file_is(
     monkeypatch.setattr(
         Path, "read_text", lambda self, *a, **k: (opened.append(str(self)), real(self, *a, **k))[1]
     )
-    assert person.resolve(load_settings(), "claude").id == "ann@example.test"
-    person.resolve(load_settings(), "codex")
+    assert person.resolve(load_settings()).id == "ann@example.test"
     assert not [p for p in opened if "credentials" in p or "auth.json" in p]
 
 
 @requirement("MEM-T096")
 def test_git_then_the_system_user_are_the_fallbacks(own_home: Path) -> None:
-    assert person.resolve(load_settings(), "claude").source == "system user"
+    assert person.resolve(load_settings()).source == "system user"
     (own_home / ".gitconfig").write_text(
         "[core]\n\teditor = vi\n[user]\n\tname = Ann\n\temail = Ann@Git.test\n"
     )
-    assert person.resolve(load_settings(), "claude") == person.Person(
-        "ann@git.test", "git user.email"
-    )
+    assert person.resolve(load_settings()) == person.Person("ann@git.test", "git user.email")
 
 
 @requirement("MEM-T097")
@@ -58,4 +55,4 @@ def test_git_then_the_system_user_are_the_fallbacks(own_home: Path) -> None:
 )
 def test_a_malformed_account_file_is_ignored(own_home: Path, text: str) -> None:
     (own_home / ".claude.json").write_text(text)
-    assert person.resolve(load_settings(), "claude").source == "system user"
+    assert person.resolve(load_settings()).source == "system user"

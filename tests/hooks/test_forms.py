@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mkg_hooks import clients, notice
-from mkg_hooks.clients import claude, codex
+from mkg_hooks.clients import claude, codex, copilot, custom, gemini
 from mkg_hooks.payload import HookResult
 from tests.support.requirement import requirement
 
@@ -19,26 +19,46 @@ NEITHER = [
     "SubagentStop",
 ]
 EVENTS = [*BOTH, "PostToolUseFailure", *NEITHER, "PreCompact", "PostCompact", "Unheard"]
-TAKES = {claude: [*BOTH, "PostToolUseFailure"], codex: BOTH}
+SPOKEN = ["SessionStart", "UserPromptSubmit"]
+TAKES = {
+    claude: [*BOTH, "PostToolUseFailure"],
+    codex: BOTH,
+    gemini: [*SPOKEN, "PostToolUse", "PostToolUseFailure"],
+    copilot: [*SPOKEN, "PostToolUse"],
+    custom: SPOKEN,
+}
+NOTICED = (claude, codex, custom)
+GEMINI_NAMES = {
+    "UserPromptSubmit": "BeforeAgent",
+    "PostToolUse": "AfterTool",
+    "PostToolUseFailure": "AfterTool",
+}
 
 
-@requirement("CL-15", "CL-17", "CL-23")
-@pytest.mark.parametrize("adapter", TAKES, ids=lambda a: a.__name__.rpartition(".")[2])
+def name_of(adapter) -> str:
+    return adapter.__name__.rpartition(".")[2]
+
+
+@requirement("CL-05", "CL-15", "CL-17", "CL-23")
+@pytest.mark.parametrize("adapter", TAKES, ids=name_of)
 @pytest.mark.parametrize("event", EVENTS)
-def test_context_is_one_object_with_two_keys_and_only_where_the_client_takes_it(adapter, event):
+def test_context_is_one_object_of_the_clients_form_and_only_where_it_takes_it(adapter, event):
     said = adapter.render(event, HookResult(context="what was decided"))
+    told = GEMINI_NAMES.get(event, event) if adapter is gemini else event
     wanted = {
-        "hookSpecificOutput": {"hookEventName": event, "additionalContext": "what was decided"}
+        "hookSpecificOutput": {"hookEventName": told, "additionalContext": "what was decided"}
     }
+    if adapter is copilot:
+        wanted = {"additionalContext": "what was decided"}
     assert (json.loads(said) if said else None) == (wanted if event in TAKES[adapter] else None)
 
 
 @requirement("CL-16")
-@pytest.mark.parametrize("adapter", TAKES, ids=lambda a: a.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("adapter", TAKES, ids=name_of)
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_system_message_is_only_the_notice_at_a_start_or_a_prompt(adapter, event):
     said = adapter.render(event, HookResult(notice="out of reach"))
-    speaks = event in ("SessionStart", "UserPromptSubmit")
+    speaks = event in SPOKEN and adapter in NOTICED
     assert said == (b'{"systemMessage": "out of reach"}' if speaks else b"")
     assert b"systemMessage" not in adapter.render(event, HookResult(context="x"))
 
@@ -86,10 +106,13 @@ def test_an_answer_is_ascii_and_holds_no_lone_surrogate():
     )
 
 
-def test_blank_context_is_no_context_and_an_unknown_client_gets_nothing():
+def test_blank_context_is_no_context_and_a_client_nobody_named_gets_nothing():
     assert claude.render("SessionStart", HookResult(context=" \n ")) == b""
-    assert clients.envelope("gemini", "SessionStart", context="x", notice="y") == b""
-    assert clients.adapter("gemini") is None
+    for stranger in ("unheard", "customer:x", "custom:", "custom:a b", "custom:" + "x" * 57, "-"):
+        assert clients.envelope(stranger, "SessionStart", context="x", notice="y") == b""
+        assert not clients.takes_notice(stranger, "SessionStart")
+        assert clients.adapter(stranger) is custom
+    assert clients.envelope("custom:my-agent", "SessionStart", context="x", notice="") != b""
 
 
 @requirement("CL-16", "MEM-T113")

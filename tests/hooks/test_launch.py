@@ -55,10 +55,10 @@ def test_a_warm_worker_answers_a_prompt_in_the_one_form_and_other_events_with_no
 @requirement("CL-05")
 def test_the_client_is_named_by_the_argument_and_never_guessed(home: Home):
     home.start_worker()
-    for client, answers in {"claude": True, "codex": True, "gemini": False}.items():
+    for client, answers in {"claude": True, "codex": True, "unheard": False}.items():
         done = home.hook(client, "SessionStart", start_event(session_id=f"s-{client}"))
         assert bool(done.stdout) is answers
-    assert sorted(key.split(":")[0] for key in home.drained()) == ["claude", "codex", "gemini"]
+    assert sorted(key.split(":")[0] for key in home.drained()) == ["claude", "codex", "unheard"]
 
 
 @requirement("SEC-09", "PERF-42", "PERF-44", "CL-09", "MEM-T113")
@@ -92,7 +92,7 @@ def test_the_degraded_line_is_said_once_per_epoch_and_outage(offline: Home):
 
 @requirement("CL-16")
 def test_a_client_without_a_place_for_it_is_told_nothing(offline: Home):
-    assert offline.hook("gemini", "SessionStart", start_event()).stdout == b""
+    assert offline.hook("copilot", "SessionStart", start_event()).stdout == b""
     assert json.loads(offline.hook("codex", "SessionStart", start_event()).stdout) == {
         "systemMessage": notice.KEPT
     }

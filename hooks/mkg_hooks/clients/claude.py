@@ -50,6 +50,11 @@ CONSUMED = frozenset(
 )
 
 
+def canonical(event: str, payload: Mapping[str, object]) -> str:
+    """Return the name an event has here: this client's own."""
+    return event
+
+
 def normalise(event: str, payload: dict[str, Any], env: Mapping[str, str]) -> dict[str, object]:
     """Return the event's fields, raw: intake cuts and redacts them."""
     prompting = event == "UserPromptSubmit"

@@ -34,7 +34,7 @@ def dialogue(
         for each in found:
             target = base if len(found) == 1 else f"{base}/{each.id}"
             done = importer.store(
-                run, embedder, each, project_id=target, user_id=resolve(settings, "import").id
+                run, embedder, each, project_id=target, user_id=resolve(settings).id
             )
             typer.echo(
                 f"{target}: {done.turns} turns, {done.created} new, {done.redacted} secrets cut out"

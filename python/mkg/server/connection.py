@@ -119,7 +119,7 @@ class Connection:
         return Call(
             run=run,
             embed=_embedder(settings),
-            user_id=person.resolve(settings, client.name).id,
+            user_id=person.resolve(settings).id,
             here=lambda: project.resolve(settings, str(folder) if folder else None),
             tool_use_id=client.tool_use_id,
             session_id=client.session_id,

@@ -189,7 +189,7 @@ class Server:
             return
         # The launcher's patience for the first is shorter than for the second.
         link.sendall(wire.ACK)
-        self._answer(link, from_record(record), frame.event)
+        self._answer(link, from_record(record))
 
     def _store(self, link: socket.socket, record: dict[str, Any], firing: Any) -> bool:
         """Spool the record; False when the launcher has given up or the disk refuses."""
@@ -209,14 +209,14 @@ class Server:
             self._drain.poke()
         return stored
 
-    def _answer(self, link: socket.socket, event: HookEvent, name: str) -> None:
-        if not self._answers.awaited(name):
+    def _answer(self, link: socket.socket, event: HookEvent) -> None:
+        if not self._answers.awaited(event.name):
             link.sendall(EMPTY)
             return
         try:
             text, result = self._answers.to(event)
         except MkgError as error:
-            self._log.error("answer.failed", event_name=name, reason=type(error).__name__)
+            self._log.error("answer.failed", event_name=event.name, reason=type(error).__name__)
             link.sendall(EMPTY)
             return
         # A launcher whose time was up has hung up: what it never saw was not told.

@@ -1,6 +1,7 @@
-"""Who the user is: a setting, the client's account file, git's e-mail, the system's user.
+"""Who the user is: a setting, Claude Code's account file, git's e-mail, the system's user.
 
-Login tokens are never opened: Codex keeps its e-mail inside one, so the next source is used there.
+The account file counts in every client: one person has one id, or what was said in one client would
+not be known in another. Login tokens are never opened (Codex keeps its e-mail inside one).
 """
 
 import getpass
@@ -22,13 +23,13 @@ class Person:
     source: str
 
 
-def resolve(settings: Settings, client: str) -> Person:
-    """The user behind a session of `client`."""
+def resolve(settings: Settings) -> Person:
+    """The user behind a session, whichever client it runs in."""
     if settings.user_id:
         explicit = _normal(settings.user_id)
         if explicit:
             return Person(explicit, "MKG_USER_ID")
-    account = _claude_account() if client.startswith("claude") else None
+    account = _claude_account()
     if account:
         return Person(account, "claude account")
     email = _git_email()

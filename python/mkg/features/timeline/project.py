@@ -110,7 +110,7 @@ def _nowhere(folder: Path) -> bool:
     places = {Path("/"), Path.home().resolve(), Path(tempfile.gettempdir()).resolve(), Path("/tmp")}
     if folder in places:
         return True
-    clients = (Path.home() / ".claude", Path.home() / ".codex")
+    clients = [Path.home() / name for name in (".claude", ".codex", ".gemini", ".copilot")]
     return any(client.resolve() in (folder, *folder.parents) for client in clients)
 
 
