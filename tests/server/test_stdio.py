@@ -197,5 +197,5 @@ def test_a_client_of_either_era_is_served_from_a_real_store(server: Server, own_
             return len(tools), await client.call_tool("neo4j_get_schema", {})
 
     count, result = anyio.run(go)
-    assert (count, result.is_error) == (5, False)
+    assert (count, result.is_error) == (6, False)
     assert {row["label"] for row in result.structured_content["labels"]} > {"Learning", "Episode"}

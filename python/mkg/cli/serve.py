@@ -2,24 +2,32 @@
 
 import logging
 import os
-from typing import Annotated
+import sys
+from typing import Annotated, NoReturn
 
 import typer
 
 FACES = ("memory",)
-TRANSPORTS = ("stdio",)
+TRANSPORTS = ("stdio", "http")
 
 
 def serve(
     face: Annotated[str, typer.Option("--face", help="Which tools to serve: memory.")] = "memory",
-    transport: Annotated[str, typer.Option("--transport", help="How to speak: stdio.")] = "stdio",
+    transport: Annotated[
+        str, typer.Option("--transport", help="How to speak: stdio or http.")
+    ] = "stdio",
+    over_http: Annotated[
+        bool, typer.Option("--http", help="Listen on 127.0.0.1; the same as --transport http.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, help="Port of --http; 0: a free one.")
+    ] = None,
     from_client: Annotated[
         bool, typer.Option("--from-client", help="Started by an agent client.")
     ] = False,
 ) -> None:
-    """Serve the memory's tools over MCP until the client closes the connection."""
+    """Serve the memory's tools over MCP: to one client over its pipes, or to many over HTTP."""
     from mkg.errors import ConfigError
-    from mkg.server import stdio
 
     if face not in FACES:
         raise ConfigError(f"there is no face {face!r}; known are {', '.join(FACES)}")
@@ -27,6 +35,16 @@ def serve(
         raise ConfigError(
             f"transport {transport!r} is not served; known are {', '.join(TRANSPORTS)}"
         )
+    if over_http or transport == "http":
+        _listen(port, from_client)
+    if port is not None:
+        raise ConfigError("--port goes with --http")
+    _pipes(from_client)
+
+
+def _pipes(from_client: bool) -> NoReturn:
+    from mkg.server import stdio
+
     pipes = stdio.claim()
 
     import anyio
@@ -36,6 +54,35 @@ def serve(
 
     server = MemoryServer(Connection("client" if from_client else "shell"))
     anyio.run(server.serve, pipes)
-    # The client is gone: nobody waits for the modules to be taken down one by one.
+    _leave()
+
+
+def _listen(port: int | None, from_client: bool) -> NoReturn:
+    from mkg import log
+    from mkg.features.reader.switch import Exposure, offered
+    from mkg.server import http
+    from mkg.server.connection import Connection
+    from mkg.server.memory import TOOLS, MemoryServer
+    from mkg.settings import load_settings
+
+    origin = "client" if from_client else "shell"
+    settings = load_settings(origin=origin)
+    log.to_file(settings.paths.log_dir, level=settings.log_level)
+    # The port first: of two that start at once only one makes a token.
+    listener = http.listen(http.PORT if port is None else port)
+    path = settings.home / http.TOKEN_FILE
+    secret = http.token(path)
+    exposure = Exposure(listens_for_others=True)
+    server = MemoryServer(
+        Connection(origin, exposure=exposure),
+        offered(TOOLS, exposure, settings.read_cypher),
+    )
+    http.serve(server, listener, secret, ready=lambda at: http.say(at, path))
+    _leave()
+
+
+def _leave() -> NoReturn:
+    # The client is gone: nobody waits for the modules to be taken down one by one, nor for a tool.
     logging.shutdown()
+    sys.stdout.flush()
     os._exit(0)

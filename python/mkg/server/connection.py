@@ -115,7 +115,7 @@ class Connection:
             if self._open is None:
                 self._open = self._made()
             settings, run = self._open
-        folder = client_folder()
+        folder = self._folder()
         return Call(
             run=run,
             embed=_embedder(settings),
@@ -158,8 +158,12 @@ class Connection:
             with contextlib.suppress(MkgError, OSError):
                 reader.close()
 
+    def _folder(self) -> Path | None:
+        """The one client's folder: where a listener was started says nothing of who calls."""
+        return None if self._exposure.listens_for_others else client_folder()
+
     def _made(self) -> tuple[Settings, Closable]:
-        settings = self._load(self._origin, client_folder())
+        settings = self._load(self._origin, self._folder())
         log.to_file(settings.paths.log_dir, level=settings.log_level)
         run = self._connect(settings)
         try:

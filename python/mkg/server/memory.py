@@ -123,7 +123,11 @@ class MemoryServer(MCPServer[dict[str, Any]]):
             ) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
         finally:
-            self._connection.lost()
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._connection.lost()
 
 
 def listed(tool: Tool) -> types.Tool:
@@ -155,6 +159,9 @@ def caller(context: Context[dict[str, Any], Any] | None) -> Client:
     name = info.client_info.name if info else ""
     if not name and isinstance(told, dict):
         name = str(cast("dict[str, Any]", told).get("name", ""))
+    if not name and request.request is not None:
+        # The older era names its client once, and without sessions nobody remembers that.
+        name = str(request.request.headers.get("user-agent", "")).split("/")[0]
     return Client(
         name=_short(name) or "",
         tool_use_id=_short(meta.get("claudecode/toolUseId")) or _short(meta.get("callId")),
