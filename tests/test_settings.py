@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from mkg.errors import ConfigError, Refused
+from mkg.pointer import write_pointer
 from mkg.private import private_dir, write_private
-from mkg.settings import load_settings, write_pointer
+from mkg.settings import load_settings
 from tests.support.requirement import requirement
 
 SECRET = "long-enough-secret"

@@ -33,9 +33,11 @@ TOP_LEVEL = frozenset(
             "requirements.lock",
         ),
         *("compose.yaml", "Dockerfile", ".env.example", ".ci", ".gitignore", ".gitattributes"),
-        *(".claude-plugin", ".codex-plugin", ".agents", "plugin.json"),
+        *(".claude-plugin", ".codex-plugin", ".agents"),
+        "gemini-extension.json",
     }
 )
+MANIFESTS = {"plugin.json", "marketplace.json", "gemini-extension.json"}
 # Written in pieces, so that this file does not hold what it looks for.
 REGISTRY_HOSTS = (
     "pypi" + ".org",
@@ -207,7 +209,7 @@ def test_the_licence_is_the_one_that_is_declared():
 
 @requirement("MEM-T115")
 def test_every_manifest_names_the_same_version(tree):
-    manifests = [path for path in tree if path.name in {"plugin.json", "marketplace.json"}]
+    manifests = [path for path in tree if path.name in MANIFESTS]
     named = [v for path in manifests for v in _versions(json.loads(_text(path)))]
     assert named and set(named) == {PROJECT["project"]["version"]}
 

@@ -9,7 +9,6 @@ Only this module reads the environment; `hooks/launch.py` has its written except
 import hashlib
 import os
 import stat
-import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from mkg.errors import ConfigError
 from mkg.json_shape import as_object
-from mkg.private import write_private
 
 APP = "meta-knowledge-graph"
 MODULES = ("review", "query_errors", "diffbot_ingest", "prompt_versions", "enrichment")
@@ -357,31 +355,6 @@ def trusted_hash(home: Path, path: Path) -> str | None:
         return None
     entry = ledger.get(str(path.resolve()))
     return entry if isinstance(entry, str) else None
-
-
-def write_pointer(settings: Settings) -> Path:
-    """Leave the note by which `hooks/launch.py` finds interpreter, socket and spool."""
-    from mkg.bundle.files import root
-
-    paths = settings.paths
-    if not paths.hmac_key.exists():
-        write_private(paths.hmac_key, os.urandom(32).hex())
-    lines = {
-        "version": "1",
-        "python": sys.executable,
-        "root": str(root("hooks").parent),
-        "socket": str(paths.socket),
-        "spool": str(paths.spool_dir),
-        "hmac": str(paths.hmac_key),
-        "cache": str(settings.cache),
-        "config": str(settings.config_dir),
-        "capture": settings.capture,
-    }
-    text = "".join(f"{key}={value}\n" for key, value in lines.items())
-    old = paths.pointer.read_text(encoding="utf-8") if paths.pointer.is_file() else ""
-    if old != text:
-        write_private(paths.pointer, text)
-    return paths.pointer
 
 
 def subprocess_env() -> dict[str, str]:

