@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -157,7 +158,7 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
         "config_dir": "environment" if env.get("MKG_CONFIG_DIR") else "default",
     }
     values: dict[str, str] = {}
-    layers = [("user file", _read_env_file(config_dir / ".env")), ("environment", env)]
+    layers = [("user file", read_env_file(config_dir / ".env")), ("environment", env)]
     trusted = _trusted_values(home, folder)
     if trusted:
         layers.insert(0, ("trusted project file", trusted))
@@ -173,6 +174,25 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
                 values[field] = layer[variable]
                 sources[field] = label
     return _build(home, cache, config_dir, runtime_dir_for(env, home), values, sources)
+
+
+def config_file() -> Path:
+    """The user's own settings file."""
+    return _config_dir(dict(os.environ)) / ".env"
+
+
+def settings_with(values: Mapping[str, str]) -> Settings:
+    """The settings that a user's file with these values alone would give.
+
+    Raises:
+        ConfigError: a value does not fit.
+    """
+    now = {name: os.environ.get(name, "") for name in FOLDER_VARIABLES.values()}
+    home = Path(now["MKG_HOME"] or platformdirs.user_data_path(APP)).expanduser().absolute()
+    cache = Path(now["MKG_CACHE"] or platformdirs.user_cache_path(APP)).expanduser().absolute()
+    fields = {f: values[name] for f, name in VARIABLES.items() if values.get(name)}
+    env = dict(os.environ)
+    return _build(home, cache, _config_dir(env), runtime_dir_for(env, home), fields, {})
 
 
 def _without_project_folders(env: dict[str, str]) -> dict[str, str]:
@@ -260,7 +280,7 @@ def _config_dir(env: dict[str, str]) -> Path:
     return (Path(base).expanduser() / APP).absolute()
 
 
-def _read_env_file(path: Path) -> dict[str, str]:
+def read_env_file(path: Path) -> dict[str, str]:
     """KEY=VALUE lines of the user's file; refuses a file that others could read or plant."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -23,6 +23,7 @@ from mkg.cli import (
     scan,
     screen,
     serve,
+    setup,
     worker,
 )
 from mkg.errors import MkgError
@@ -40,6 +41,7 @@ app.add_typer(worker.app, name="worker")
 app.add_typer(bench.app, name="bench")
 app.add_typer(importing.app, name="import")
 app.command("doctor")(doctor.doctor)
+app.command("setup")(setup.setup)
 app.command("install")(install.install)
 app.command("uninstall")(install.uninstall)
 app.command("serve")(serve.serve)
