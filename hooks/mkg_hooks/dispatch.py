@@ -16,8 +16,10 @@ from mkg.bundle.files import root
 from mkg.db import Neo4jRunner
 from mkg.errors import BundleError, GraphUnavailable
 from mkg.features import learnings, timeline
+from mkg.features.learnings import embedding as learnings_embedding
 from mkg.features.learnings import inject
 from mkg.features.learnings.inject import Section
+from mkg.features.timeline import embedding as timeline_embedding
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
 from mkg_hooks.on import learnings as on_learnings
@@ -45,6 +47,8 @@ FOREGROUND: dict[str, Foreground] = {
     "learnings": on_learnings.sections,
     "timeline": on_timeline.sections,
 }
+MEND_PAGE = 16
+MENDING = {"timeline": timeline_embedding.page, "learnings": learnings_embedding.page}
 BACKGROUND: dict[str, Background] = {
     "learnings": on_learnings.after,
     "timeline": on_timeline.after,
@@ -155,6 +159,22 @@ def warm(deps: Deps, *, once: bool = False) -> None:
     for _ in range(1 if once else WARM_ROUNDS):
         on_learnings.warm(run, vector, deps.embed.model if deps.embed else "")
         on_timeline.warm(run)
+
+
+def mend(deps: Deps, marks: dict[str, str]) -> bool:
+    """Embed a few rows that have no vector of the model in use; False when there are none left.
+
+    Args:
+        marks: how far each feature has come in this pass; kept by the caller between calls.
+    """
+    if deps.run is None or deps.embed is None:
+        return False
+    left = False
+    for slug, page in MENDING.items():
+        after = page(deps.run, deps.embed, after=marks.get(slug, ""), limit=MEND_PAGE)
+        if after is not None:
+            marks[slug], left = after, True
+    return left
 
 
 def _row(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> dict[str, Any]:

@@ -57,6 +57,9 @@ class Dispatch:
             file.flush()
             os.fsync(file.fileno())
 
+    def mend(self, deps: Any, marks: dict[str, str]) -> bool:
+        return False
+
     def warm(self, deps: Any, *, once: bool = False) -> None:
         self._need(deps)
 

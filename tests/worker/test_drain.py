@@ -49,6 +49,9 @@ class Graph:
     def answer(self, event: Any, deps: Any) -> Any:
         raise NotImplementedError
 
+    def mend(self, deps: Any, marks: dict[str, str]) -> bool:
+        return False
+
     def warm(self, deps: Any, *, once: bool = False) -> None:
         pass
 
@@ -207,3 +210,24 @@ def test_a_record_spooled_by_another_process_is_found_without_a_word(parts):
         assert parts.drain.wait_empty(5)
         Spool(parts.spool.folder).append({"event_key": "other"})
         wait_until(lambda: parts.graph.applied == ["other"])
+
+
+def test_with_nothing_to_apply_rows_are_mended_page_by_page_and_then_left_alone(
+    parts: SimpleNamespace,
+) -> None:
+    pages = [True, True, False]
+    seen: list[int] = []
+
+    def mend(deps: Any, marks: dict[str, str]) -> bool:
+        marks["x"] = str(len(seen))
+        seen.append(len(seen))
+        return pages[len(seen) - 1]
+
+    parts.graph.mend = mend
+    parts.memory.load_embedder()
+    with running(parts):
+        parts.memory.connected()
+        wait_until(lambda: len(seen) == 3)
+        assert parts.drain.wait_empty(5)
+        assert parts.drain.wait_empty(5)
+    assert seen == [0, 1, 2]

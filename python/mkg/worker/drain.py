@@ -11,6 +11,8 @@ from mkg.worker.shape import Dispatch, Limits, Log
 from mkg_hooks.spool import Cursor, Spool
 
 REFRESH_GAP = 15.0
+# Rows without a vector of the model in use are looked for at a start and this often, in seconds.
+MEND_GAP = 600.0
 Entry = tuple[Cursor, dict[str, Any]]
 Step = Literal["applied", "empty", "waiting"]
 
@@ -33,6 +35,8 @@ class Drain:
         self._stale = False
         self._stopping = False
         self._pause = 0.0
+        self._marks: dict[str, str] = {}
+        self._mended: float | None = None
         self.last_error: str | None = None
         self.counters = {"applied": 0, "refused": 0, "batches": 0, "waits": 0}
 
@@ -77,7 +81,8 @@ class Drain:
                 self._stale = False
                 refresh = partial(self._memory.refresh, gap=REFRESH_GAP)
                 threading.Thread(target=refresh, daemon=True, name="refresh").start()
-            self._rest(asked, did)
+            if did != "empty" or not self._mend():
+                self._rest(asked, did)
 
     def step(self) -> Step:
         """Apply and commit one batch, if there is one and the graph is there."""
@@ -137,6 +142,23 @@ class Drain:
             "drain.refused", event_key=str(record.get("event_key"))[:120], reason=reason[:120]
         )
         return True
+
+    def _mend(self) -> bool:
+        """With nothing to apply, embed a few rows that need it; whether there are more."""
+        due = self._mended is None or time.monotonic() - self._mended > MEND_GAP
+        if not due or self._memory.graph != "up" or self._memory.embedder == "unknown":
+            return False
+        if self._asked > self._answered:
+            return False
+        match outcome(lambda: self._dispatch.mend(self._memory.deps, self._marks)):
+            case Done(value=True):
+                return True
+            case Done():
+                pass
+            case Failed(error=error):
+                self._failed(error)
+        self._marks, self._mended = {}, time.monotonic()
+        return False
 
     def _commit(self, batch: list[Entry]) -> None:
         self._spool.commit(batch[-1][0])

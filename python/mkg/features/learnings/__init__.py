@@ -121,6 +121,17 @@ class Why:
     deliveries: list[dict[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    embedded: int
+
+
 @cypher("learnings.upsert")
 def upsert(run: Runner, *, rows: list[dict[str, Any]]) -> list[Upserted]: ...
 
@@ -209,3 +220,11 @@ def told(run: Runner, *, session_id: str, limit: int) -> list[Told]: ...
 
 @cypher("learnings.why")
 def why(run: Runner, *, id: str) -> list[Why]: ...
+
+
+@cypher("learnings.unembedded")
+def unembedded(run: Runner, *, after: str, model: str, limit: int) -> list[Unembedded]: ...
+
+
+@cypher("learnings.embed")
+def embed(run: Runner, *, rows: list[dict[str, Any]], model: str) -> Embedded: ...

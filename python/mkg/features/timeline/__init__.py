@@ -109,6 +109,17 @@ class EpisodeHit:
     sources: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    embedded: int
+
+
 @cypher("timeline.append")
 def append(run: Runner, *, events: list[dict[str, Any]]) -> list[Appended]: ...
 
@@ -287,3 +298,11 @@ def file_path(tool_input: object) -> str | None:
 def owner_key(project_id: str) -> str:
     """The scope key of a project's rows."""
     return f"project:{project_id}"
+
+
+@cypher("timeline.unembedded")
+def unembedded(run: Runner, *, after: str, model: str, limit: int) -> list[Unembedded]: ...
+
+
+@cypher("timeline.embed")
+def embed(run: Runner, *, rows: list[dict[str, Any]], model: str) -> Embedded: ...
