@@ -76,11 +76,11 @@ _PASS_KEY, _SECRET_KEY = (
 )
 # The rest of a name, then what stands between name and value in code, JSON, YAML, XML and queries.
 _NAME = (
-    r"""[A-Za-z0-9_\-.]{0,40}+\\{0,3}["'`]?\]?\)?(?:\s{0,2}:\s{0,2}(?:&'static\s)?"""
+    r"""[A-Za-z0-9_\-.]{0,40}+\\{0,3}["'`]?(?:\[\]|\]|\*)?\)?(?:\sas\s\w{1,20})?(?:\s{0,2}:\s{0,2}(?:&'static\s)?"""
     r"""[&?A-Za-z][\w<>\[\]?.|]{0,40}(?:\s\|\s\w{1,20})?(?=\s{0,3}=))?"""
 )
 _OPERATOR = (
-    r"""\s{0,8}(?:=>|:=|[=!]={1,2}|=|:(?:\s{0,3}[|>][\-+]?\s{0,3}(?:\n|\\n))?"""
+    r"""\s{0,8}(?:=>|->|:=|</key>(?:\s|\\n){0,8}<string>|(?:\s[\w:]{1,20}=\\?["'][^"'\n]{0,120}["']){1,3}>|[=!]={1,2}|=|:(?:\s{0,3}[|>][\-+]?\s{0,3}(?:\n|\\n))?"""
     r"""|,(?:\s{0,8}\\{0,3}["']value\\{0,3}["']\s{0,3}:)?(?=\s{0,16}\\{0,3}["'])|\((?=\s{0,3}\\{0,3}["'])"""
     r"""|(?:\s|\\n){1,8}value\s{0,2}[:=]|by\s\w{1,12}\s{0,2}\{(?=\s{0,3}\\{0,3}["'])"""
     r"""|>(?=[^<>\s]{4,200}</)|\s(?=\\{0,3}["'])|(?<=\s)to\s(?=["']))\s{0,16}"""
@@ -207,7 +207,7 @@ NAMED: tuple[Rule, ...] = (
         rf"(?<!lock)(?<!next)(?<!\d:)(?:secret(?: key)?|token|api[ _\-]?key"
         rf"|access key| pat|license key|webhook|credential)s?"
         rf"(?:[^.\n=:]{{0,60}}?(?:{_IS}|:\s{{1,3}})"
-        rf"|\s{{0,3}}[:=\-]{{1,2}}\s{{1,3}}|\s){_PROSE_VALUE}",
+        rf"|\s{{0,3}}(?:->|[:=\-]{{1,2}}|\u2192)\s{{1,3}}|\s){_PROSE_VALUE}",
         good=("my token is {AN32}", "the api key for staging is {HEX40}", "use api key {AN32}"),
         bad=("the token is expired", "a token is 512-dimensional", "secret is kept in vault-2"),
         fold=True,

@@ -40,6 +40,46 @@ PLACES: tuple[Rule, ...] = (
         dense=False,
     ),
     Rule(
+        "form-password",
+        ('name="password"', 'name=\\"password', 'name="token"', 'name="secret"'),
+        r"""name=\\?"(?:password|token|secret)\\?"(?:\r?\n|\\r\\n|\\n){2}(?P<s>[^\s\\]{6,256})""",
+        good=('name="password"\r\n\r\n{AN10}!', 'name="token"\n\n{AN32}'),
+        bad=('name="password"', '<input name="token" type="hidden">'),
+        fold=True,
+        judge="credential",
+        dense=False,
+    ),
+    Rule(
+        "mail-login",
+        ("]:587", "]:465", "]:25 "),
+        r"\]:\d{2,3}\s{1,4}[\w.@+\-]{1,80}:(?P<s>[^\s:\"\\]{6,128})",
+        good=("[smtp.example.net]:587 bob@example.net:{AN12}", "[m.example.net]:465 bob:{AN10}!"),
+        bad=("[smtp.example.net]:587", "[h]:465 bob:password"),
+        judge="account",
+        dense=False,
+    ),
+    Rule(
+        "eap-secret",
+        (": eap ", ": psk ", ": xauth "),
+        r"""\s?:\s(?:eap|psk|xauth)\s\\{0,3}["'](?P<s>[^"'\\\n]{6,128})""",
+        good=('bob : EAP "{AN14}"', '%any : PSK "{AN20}"'),
+        bad=(': PSK "password"', ": EAP is a protocol"),
+        fold=True,
+        judge="credential",
+        dense=False,
+    ),
+    Rule(
+        "signing-argument",
+        ("jwt.sign(", "createhmac(", "hmac.new("),
+        r"""(?:jwt\.sign|createhmac|hmac\.new)\((?:[^,\n"']{1,60},|["'][\w\-]{1,20}["'],)?\s{0,3}"""
+        r"""b?\\{0,3}["'](?P<s>[^"'\\\n]{12,256})""",
+        good=("createHmac('sha256', '{AN32}')", "jwt.sign(payload, '{AN10}!{AN10}')"),
+        bad=("createHmac('sha256', secret)", "jwt.sign(payload, key)"),
+        fold=True,
+        judge="secret",
+        dense=False,
+    ),
+    Rule(
         "zapier-webhook",
         ("/hooks/catch/",),
         r"/hooks/catch/\d{4,12}/(?P<s>[a-z0-9]{5,12})",
@@ -88,8 +128,10 @@ PLACES: tuple[Rule, ...] = (
             "with/key/",
             "hc-ping.com/",
             "anaconda.org/t/",
+            *("/reset", "/invite", "/verify", "/activate", "/magic"),
         ),
-        r"(?:hooks?|webhooks?|/catch|integration|/robot|with/key|hc-ping\.com|anaconda\.org/t)"
+        r"(?:hooks?|webhooks?|/catch|integration|/robot|with/key|hc-ping\.com|anaconda\.org/t"
+        r"|/reset[\w\-]{0,16}|/invite|/verify[\w\-]{0,16}|/activate|/magic[\w\-]{0,12})"
         r"(?:\.[a-z0-9.\-]{2,60})?/(?:[A-Za-z0-9_\-]{1,24}/){0,5}?"
         r"(?P<s>(?P<v>[A-Za-z0-9_\-]{16,200})(?:/[A-Za-z0-9_\-]{12,200})?)(?![\w.\-])",
         good=(

@@ -16,6 +16,24 @@ def _folded(word: str) -> str:
     return "".join([fold_char(char) for char in word]).lower()
 
 
+_KEY_TOLD = (
+    *(
+        "токен",
+        "ключ",
+        "令牌",
+        "密钥",
+        "秘钥",
+        "金鑰",
+        "キー",
+        "トークン",
+        "토큰",
+        "chave",
+        "schlüssel",
+    ),
+    *("clé api", "clé d'api", "clave api", "chiave api", "klucz", "sleutel", "nyckel", "jeton"),
+)
+_KEYS = tuple(dict.fromkeys([form for word in _KEY_TOLD for form in (word, _folded(word))]))
+_KEY_CHOICE = "|".join(sorted(_KEYS, key=len, reverse=True))
 _WORDS = tuple(dict.fromkeys([form for word in _TOLD for form in (word, _folded(word))]))
 _CHOICE = "|".join(sorted(_WORDS, key=len, reverse=True))
 _PLAIN = r"""["'`(]{0,2}(?P<s>[^\s"'`<>,;]{8,128})"""
@@ -37,6 +55,27 @@ WORDS: tuple[Rule, ...] = (
         bad=("пароль: неверный", "密码是必填项目字段的说明", "senha: obrigatória"),
         fold=True,
         judge="strong",
+        dense=False,
+    ),
+    Rule(
+        "secret",
+        _KEYS,
+        rf"(?:{_KEY_CHOICE})[\w ]{{0,24}}?\s{{0,3}}(?:[:=\uff1a]|\bis\b|\best\b|\bes\b|\be\b"
+        rf"|\bè\b|\bé\b|\bje\b|\bist\b|\blautet\b|\bär\b|是|为|為|は|이|는|—|-)\s{{0,3}}{_PLAIN}",
+        good=("токен: {AN40}", "令牌: {AN40}", "Der API-Schlüssel lautet {AN40}"),
+        bad=("ключ: значение", "chave: valor-do-campo"),
+        fold=True,
+        judge="secret",
+        dense=False,
+    ),
+    Rule(
+        "secret",
+        ("key is", "key, it", "key it", "key -> "),
+        rf"(?<!cache )key,? ?(?:it's now|it is now|it's|it is|is now|is|->)\s{{1,2}}{_PLAIN}",
+        good=("I rotated the key, it's now {AN40}", "the key is {AN40}"),
+        bad=("the key is missing", "the key is a uuid-4"),
+        fold=True,
+        judge="secret",
         dense=False,
     ),
     Rule(
