@@ -33,6 +33,15 @@ LINES = {
 }
 
 
+def allowed(
+    home: "bytes | None", env: "dict[bytes, bytes]", pointer: "dict[str, bytes]"
+) -> "tuple[str, str]":
+    """Return (what may be recorded of this session, the line that says why not)."""
+    told = (env.get(b"MKG_CAPTURE"), pointer.get("capture"))
+    level, who = verdict(home, folders_of(env), told)
+    return level, LINES.get(who, "")
+
+
 def verdict(
     home: "bytes | None", folders: "list[bytes]", told: "tuple[bytes | None, ...]" = ()
 ) -> "tuple[str, str]":

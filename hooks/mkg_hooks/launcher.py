@@ -295,17 +295,6 @@ def notice(client: str, event: str, line: str) -> None:
         say(b'{"systemMessage":"' + line.replace('"', "'").encode("ascii") + b'"}')
 
 
-def allowed(
-    home: "bytes | None", env: "dict[bytes, bytes]", pointer: "dict[str, bytes]"
-) -> "tuple[str, str]":
-    """Return (what may be recorded of this session, the line that says why not)."""
-    from mkg_hooks import consent
-
-    told = (env.get(b"MKG_CAPTURE"), pointer.get("capture"))
-    level, who = consent.verdict(home, consent.folders_of(env), told)
-    return level, consent.LINES.get(who, "")
-
-
 def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy: bool) -> None:
     """Carry one event from stdin to the worker, or to the spool."""
     import _signal  # pyright: ignore[reportMissingImports]
@@ -322,7 +311,9 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         if event == "SessionStart":
             notice(client, event, LINES[str(reason)])
         return
-    level, line = allowed(home, env, pointer)
+    from mkg_hooks import consent
+
+    level, line = consent.allowed(home, env, pointer)
     if level == "off":
         if event == "SessionStart" and line:
             notice(client, event, line)
