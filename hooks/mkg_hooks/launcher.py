@@ -13,6 +13,8 @@ import posix
 import sys
 import time
 
+from mkg_hooks import consent
+
 TYPE_CHECKING = False  # typing costs more than this whole process
 if TYPE_CHECKING:
     import _socket
@@ -311,8 +313,6 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         if event == "SessionStart":
             notice(client, event, LINES[str(reason)])
         return
-    from mkg_hooks import consent
-
     level, line = consent.allowed(home, env, pointer)
     if level == "off":
         if event == "SessionStart" and line:
@@ -326,8 +326,7 @@ def hook(client: str, event: str, env: "dict[bytes, bytes]", script: str, deputy
         facts = {name: value for name, value in env.items() if name.startswith(b"mkg.")}
     else:
         facts[b"mkg.sent_at"] = repr(time.time()).encode("ascii")
-    if level != "on":
-        facts[b"mkg.capture"] = level.encode("ascii")
+    facts[b"mkg.capture"] = level.encode("ascii")
     block.update(facts)
     alive = False
     if not deputy:
