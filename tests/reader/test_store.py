@@ -104,7 +104,7 @@ def test_a_slow_query_ends_at_the_time_limit_and_not_before(graph, raw):
 
 @requirement("SEC-44")
 def test_the_server_sees_who_asks_and_two_connections_at_most(graph, raw):
-    seen: list[object] = []
+    seen: list[dict[str, str]] = []
 
     def look() -> None:
         deadline = time.monotonic() + 5
@@ -120,26 +120,10 @@ def test_the_server_sees_who_asks_and_two_connections_at_most(graph, raw):
     with pytest.raises(Refused):
         Reader(raw, Meter()).read(Asked(SLOW, {}, "neo4j_read_cypher", "session-1"))
     watcher.join()
+    call = seen[0].pop("call")
+    assert len(call) == 32
     assert seen[0] == {"app": "mkg", "query": "neo4j_read_cypher", "session": "session-1"}
     assert (raw_module.CONNECTIONS, raw_module.SECONDS) == (2, 10.0)
-
-
-@requirement("SEC-45")
-def test_the_watchdog_ends_what_outlives_the_server_and_after_two_the_reader_is_off(graph):
-    meter = Meter()
-    with raw_on(graph.server, seconds=60) as patient:
-        reader = Reader(patient, meter, watchdog=0.7)
-        for _ in range(2):
-            begun = time.monotonic()
-            assert refused(reader, SLOW).code == "timeout"
-            assert time.monotonic() - begun < 4
-        assert "switched off" in str(refused(reader, "RETURN 1 AS x"))
-        assert Reader(patient, Meter(), watchdog=5).read(Asked("RETURN 1 AS x", {})).rows
-    left = "SHOW TRANSACTIONS YIELD metaData WHERE metaData.query = 'read-gate' RETURN metaData"
-    deadline = time.monotonic() + 5
-    while (found := graph.rows(left)) and time.monotonic() < deadline:
-        pass
-    assert found == []
 
 
 @requirement("SEC-45")

@@ -229,13 +229,17 @@ def test_many_threads_never_hold_more_than_two_slots():
     assert most <= AT_ONCE and set(told) <= {"busy"}
 
 
-def test_after_two_that_did_not_end_nothing_runs_any_more():
+def test_only_calls_that_are_seen_to_run_on_count_as_stuck():
     meter = Meter()
-    for _ in range(MOST_STUCK):
-        with meter.slot():
-            meter.stuck()
-    with pytest.raises(Refused, match="switched off"), meter.slot():
-        pass
+    names = [f"c{i}" for i in range(MOST_STUCK + 1)]
+    for name in names:
+        meter.suspect(name)
+    with pytest.raises(Refused, match="switched off"):
+        meter.settle(names, names[:MOST_STUCK])
+    assert meter.suspects() == set(names[:MOST_STUCK])
+    meter.suspect("later")
+    meter.settle(names, names[: MOST_STUCK - 1])
+    assert meter.suspects() == {*names[: MOST_STUCK - 1], "later"}
 
 
 def test_each_line_gets_a_verdict_whatever_is_wrong_with_it():

@@ -1,14 +1,15 @@
-"""How often a raw query may run: two at once, thirty a minute, and not after two that did not end.
+"""How often a raw query may run: two at once, thirty a minute, and not beside two that hang.
 
 One meter lives as long as the process: a new connection does not forget what ran before (SEC-45,
-SEC-46).
+SEC-46). A call that the watchdog cut is only a suspect: the server may have ended it together with
+its connection. Who wants to run the next one looks first (`suspects`, `settle`).
 """
 
 import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from mkg.errors import Refused
 
@@ -24,7 +25,7 @@ class Meter:
         self._clock = clock
         self._lock = threading.Lock()
         self._running = 0
-        self._stuck = 0
+        self._suspects: set[str] = set()
         self._begun: deque[float] = deque()
 
     @contextlib.contextmanager
@@ -32,18 +33,12 @@ class Meter:
         """Room for one query.
 
         Raises:
-            Refused: too many run or ran (`busy`), or two never ended (`refused`).
+            Refused: too many run or ran (`busy`).
         """
         with self._lock:
             now = self._clock()
             while self._begun and now - self._begun[0] >= 60:
                 self._begun.popleft()
-            if self._stuck >= MOST_STUCK:
-                raise Refused(
-                    f"switched off: {self._stuck} queries ran past the server's own time limit; "
-                    "restart the database (`mkg db down`, `mkg db up`) and this server",
-                    code="refused",
-                )
             if self._running >= AT_ONCE:
                 raise Refused(f"busy: {AT_ONCE} queries run already; try again", code="busy")
             if len(self._begun) >= A_MINUTE:
@@ -60,7 +55,27 @@ class Meter:
             with self._lock:
                 self._running -= 1
 
-    def stuck(self) -> None:
-        """Note a query that the server did not end in time."""
+    def suspect(self, call: str) -> None:
+        """Note a call that was cut off because the server did not end it in time."""
         with self._lock:
-            self._stuck += 1
+            self._suspects.add(call)
+
+    def suspects(self) -> frozenset[str]:
+        """The calls that were cut off and of which nobody knows that they ended."""
+        with self._lock:
+            return frozenset(self._suspects)
+
+    def settle(self, asked: Collection[str], running: Collection[str]) -> None:
+        """Forget each of the `asked` calls that is not among the `running` ones.
+
+        Raises:
+            Refused: two of them still hold a thread of the server.
+        """
+        with self._lock:
+            self._suspects -= set(asked) - set(running)
+        if len(running) >= MOST_STUCK:
+            raise Refused(
+                f"switched off: {len(running)} earlier queries still run in the database, past its "
+                "own time limit; wait until they end, or restart it (`mkg db down`, `mkg db up`)",
+                code="refused",
+            )

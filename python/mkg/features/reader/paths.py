@@ -10,7 +10,7 @@ from mkg.features.reader.lexer import Token
 
 MOST_STEPS = 6
 MOST_RELATIONSHIPS = 16
-"""The server plans 45 hops for minutes and heeds no time limit meanwhile; 16 take seconds."""
+"""The server had no answer to 45 hops within 20 s, with a limit of 8 s; 24 hops ended in time."""
 _RELATIONSHIP = {("-", "-"), ("-", "["), ("<", "-"), ("-", ">")}
 
 

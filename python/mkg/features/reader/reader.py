@@ -1,6 +1,7 @@
 """Runs one raw query inside every limit, or says why not (SEC-41..SEC-47)."""
 
 import threading
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from mkg.features.reader.rows import Taken, take
 from mkg.features.reader.verdicts import Verdicts
 
 WATCHDOG_SECONDS = 12.0
+LOOK_SECONDS = 5.0
 _log = log.get(__name__)
 
 
@@ -26,6 +28,15 @@ class Stamp:
 
 @cypher("reader.stamp")
 def stamp(run: Runner) -> Stamp: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    call: str
+
+
+@cypher("ops.calls_running")
+def calls_running(run: Runner, *, calls: list[str]) -> list[Running]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,7 @@ class Reader:
             raise Refused(self._off)
         statement = self._admitted(query)
         with self._meter.slot():
+            self._look()
             self._prove()
             return self._in_time(query, lambda unit: self._rows(unit, statement, query))
 
@@ -99,6 +111,19 @@ class Reader:
         if not verdict.allowed:
             raise Refused(f"the gate refuses this query: {verdict.reason}")
         return verdict.statement
+
+    def _look(self) -> None:
+        """Ask which of the calls that were cut off still run, before another one may."""
+        suspects = self._meter.suspects()
+        if not suspects:
+            return
+        names = sorted(suspects)
+        metadata = {"query": "ops.calls_running"}
+        call = _Call(self._raw, lambda unit: calls_running(unit, calls=names), metadata)
+        found = call.within(LOOK_SECONDS)
+        if found is None:
+            raise Refused("the database does not answer in time; try again later", code="timeout")
+        self._meter.settle(suspects, {row.call for row in found})
 
     def _prove(self) -> None:
         with self._proving:
@@ -140,19 +165,15 @@ class Reader:
 
     def _in_time(self, query: Asked, work: Callable[[RawUnit], Any]) -> Any:
         """Work inside a READ transaction, in a thread that nobody waits for longer than allowed."""
-        call = _Call(self._raw, work, {"query": query.tool, "session": query.session_id[:100]})
-        call.start()
-        call.done.wait(self._watchdog)
-        if not call.done.is_set():
-            self._meter.stuck()
-            call.cut()
+        name = uuid.uuid4().hex
+        metadata = {"query": query.tool, "session": query.session_id[:100], "call": name}
+        call = _Call(self._raw, work, metadata)
+        found = call.within(self._watchdog)
+        if found is None:
+            self._meter.suspect(name)
             _log.degraded("reader.watchdog", "a query ran past the server's own limit")
             raise Refused("the query took too long and was cut off; ask for less", code="timeout")
-        if isinstance(call.error, RawFailed):
-            raise _refused(call.error)
-        if call.error is not None:
-            raise call.error
-        return call.found
+        return found
 
 
 class _Call(threading.Thread):
@@ -180,9 +201,23 @@ class _Call(threading.Thread):
                 self.error = RawFailed("the answer could not be read")
             self.done.set()
 
-    def cut(self) -> None:
-        if self._unit is not None:
-            self._unit.cut()
+    def within(self, seconds: float) -> Any:
+        """What the work found; None when it had to be cut off.
+
+        Raises:
+            Refused: the server says no.
+            GraphUnavailable, ConfigError: the store cannot be asked.
+        """
+        self.start()
+        if not self.done.wait(seconds):
+            if self._unit is not None:
+                self._unit.cut()
+            return None
+        if isinstance(self.error, RawFailed):
+            raise _refused(self.error)
+        if self.error is not None:
+            raise self.error
+        return self.found
 
 
 def _refused(error: RawFailed) -> Refused:

@@ -73,6 +73,10 @@ def _check(tokens: tuple[Token, ...], policy: Policy) -> None:
         raise Objection(f"more than {MOST_TOKENS} words and signs", tokens[MOST_TOKENS].at)
     if tokens[0].folded not in policy.first:
         raise Objection("it must begin with MATCH, OPTIONAL, UNWIND, WITH, RETURN or CALL", 0)
+    if len(tokens) > 1 and _is(tokens[1], "="):
+        # Behind `CYPHER 25` the server takes `RETURN = 1` for an option of the run, fails to say
+        # why it does not know it, and then sends no answer at all.
+        raise Objection("an expression is missing before the equals sign", tokens[1].at)
     closing = _brackets(tokens)
     names = roles(tokens)
     _no_tower(tokens, names)

@@ -10,7 +10,7 @@ from mkg.features.reader.reader import Asked as Query
 from mkg.features.reader.switch import READ_CYPHER
 from mkg.features.tool import PROVENANCE, Answer, Asked, Call, Tool
 
-QUERIES = ("reader.stamp",)
+QUERIES = ("reader.stamp", "ops.calls_running")
 _DESCRIPTION = (
     "Run one read-only Cypher 25 query on the memory's graph when no other tool answers the "
     "question; neo4j_get_schema shows the labels and properties. It must begin with MATCH, "
