@@ -183,7 +183,7 @@ def splices(seeds: range) -> Iterator[str]:
 
 def test_what_the_text_layer_admits_changes_nothing_even_in_write_mode(graph):
     texts = [respaced(query, seed) for seed, query in enumerate(honest())]
-    assert differential(graph, [*texts, *splices(range(FEW))]) >= len(texts)
+    assert differential(graph, [*texts, *splices(range(FEW))]) > 50
 
 
 def test_without_the_text_layer_the_same_run_would_change_the_store(graph, monkeypatch):
