@@ -188,7 +188,7 @@ def test_a_tools_answer_is_read_in_every_shape_that_gemini_gives_it(response, na
 
 
 def test_an_exit_code_in_the_middle_of_what_a_command_printed_is_no_failure():
-    said = "Output: Exit Code: 3\nall went well\nProcess Group PGID: 1"
+    said = "Output: a\nExit Code: 3\nall went well\nits Exit Code: 3\nProcess Group PGID: 1"
     payload = {**one("gemini", "AfterTool"), "tool_response": {"llmContent": said}}
     assert not took("AfterTool", payload, "gemini").tool_error
     shell = {"result_type": "success", "text_result_for_llm": "exit code 3>\nfine"}
