@@ -18,7 +18,7 @@ $(PY) -m ruff check . && $(PY) -m ruff format --check --quiet . && \
   if command -v node >/dev/null; then $(PY) -m pyright; else echo "types not checked: there is no Node here"; fi
 endef
 
-.PHONY: help setup demo test test-all soak check bench format-cypher catalog lock-bundle lock lock-server ledger clean
+.PHONY: help setup demo test test-all soak check bench format-cypher catalog lock-bundle lock lock-server ledger clean release
 
 help:
 	@echo "make demo      start a store, replay a session, show what was learned and what comes back"
@@ -30,6 +30,7 @@ help:
 	@echo "make catalog   write tests/server_catalog.json from the server of the settings"
 	@echo "make bench     time what matters against a yardstick in the same run; renews README's tables"
 	@echo "make lock-bundle  write cypher/bundle.lock again and tell which version the changes demand"
+	@echo "make release   builds wheel and sdist and looks into them; publishes nothing"
 	@echo "make ledger    bring tests/requirements.toml and the generated part of README.md up to date"
 	@echo "make lock-server   read the server's jars again into python/mkg/localdb/server.lock (needs Maven); ARGS=\"--server V --out F\""
 	@echo "make lock      resolve requirements.lock again from pyproject.toml"
@@ -67,6 +68,10 @@ bench: .venv/.ready
 
 lock-bundle: .venv/.ready
 	@.venv/bin/mkg lock $(ARGS)
+
+# A dry run: nothing is published.
+release: .venv/.ready
+	@$(PY) -m tests.support.release
 
 ledger: .venv/.ready
 	@$(PY) -m tests.support.requirements_tool sync
