@@ -8,6 +8,13 @@ from tests.clients.world import World
 from tests.support.requirement import requirement
 
 pytestmark = pytest.mark.clients
+# A slow machine may be late with the server: the turn goes on until the tool is offered.
+WAIT = {"then": {"tools": [{"name": "Bash", "input": {"command": "sleep 2", "description": "x"}}]}}
+RULES = [
+    {"when": {"offers": "mcp__mkg__project_get_context"}, "then": {"text": "All right."}},
+    *({"when": {"step": step}, **WAIT} for step in range(8)),
+    {"then": {"text": "No tools."}},
+]
 
 
 @requirement("CL-10")
@@ -15,9 +22,9 @@ def test_an_installation_works_and_its_remains_do_no_harm(world: World):
     world.plugin = None
     done = world.mkg("install", "claude", "--yes")
     assert done.returncode == 0, done.stderr
-    run = world.run("hello there", allowed=("Bash", "mcp__mkg"))
+    run = world.run("hello there", RULES, allowed=("Bash", "mcp__mkg"))
     assert run.result.rc == 0 and "hello there" in run.seen
-    offered = [t["name"] for t in run.bodies[0]["tools"] if t["name"].startswith("mcp__mkg__")]
+    offered = [t["name"] for t in run.bodies[-1]["tools"] if t["name"].startswith("mcp__mkg__")]
     assert "mcp__mkg__project_get_context" in offered
     # Start, prompt, stop and end; no store runs, so none has left the spool.
     assert json.loads(world.mkg("worker", "status", "--json").stdout)["queue"] >= 4
