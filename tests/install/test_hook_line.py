@@ -185,6 +185,8 @@ def test_no_line_of_any_client_ever_fails_or_prints_garbage(state: str, installe
             assert line[0] == "systemMessage" and "`mkg doctor`" in line[1]
             continue
         assert done.stdout == b"", (client, event)
+        if state in ("the script is gone", "the memory's home is gone"):
+            assert done.stderr == b"", (client, event)
 
 
 @requirement("CL-10")

@@ -74,6 +74,14 @@ def test_what_a_person_added_in_between_stays_and_only_ours_goes(client: str, ma
     assert machine.tree() == wanted
 
 
+def test_an_odd_layout_comes_back_from_the_backup(machine: Machine):
+    machine.write({".codex/hooks.json": '{ "hooks":{ } ,\n}', ".codex/config.toml": "a = 1"})
+    before = machine.tree()
+    machine.mkg(*INSTALL, "codex")
+    machine.mkg(*UNINSTALL, "codex")
+    assert machine.tree() == before
+
+
 def test_an_empty_list_of_theirs_stays_when_ours_goes(machine: Machine):
     machine.write({".codex/hooks.json": '{"hooks": {"Stop": []}}'})
     path = machine.home / ".codex" / "hooks.json"
