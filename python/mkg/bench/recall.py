@@ -34,13 +34,11 @@ class Memo:
     inner: Embedder
     known: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
-    @property
-    def model(self) -> str:
-        return self.inner.model
+    model: str = field(init=False)
+    dimension: int = field(init=False)
 
-    @property
-    def dimension(self) -> int:
-        return self.inner.dimension
+    def __post_init__(self) -> None:
+        self.model, self.dimension = self.inner.model, self.inner.dimension
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Vectors in the order of `texts`; a batch of equal lengths pads least."""

@@ -1,7 +1,7 @@
 """`mkg bench`: measurements that anyone can repeat, on a store of their own."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,7 +101,7 @@ def table(found: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _store(mine: bool) -> Iterator["Neo4jRunner"]:
+def _store(mine: bool) -> Generator["Neo4jRunner"]:
     """A runner on a fresh managed store that is stopped afterwards, or on the user's own."""
     from mkg import localdb
     from mkg.db import connect

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -175,7 +175,7 @@ def break_lock(yes: Yes = False) -> None:
 
 
 @contextmanager
-def _connected() -> Iterator[tuple["Settings", "Neo4jRunner"]]:
+def _connected() -> Generator[tuple["Settings", "Neo4jRunner"]]:
     from mkg.db import connect
     from mkg.settings import load_settings
 

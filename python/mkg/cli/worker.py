@@ -102,8 +102,9 @@ def status(as_json: AsJson = False) -> None:
     from mkg_hooks.spool import Spool
 
     paths = _settings().paths
-    answer = client.ask(paths.socket, "status")
-    if answer is None:
+    found = client.ask(paths.socket, "status")
+    answer: dict[str, object]
+    if found is None:
         spool = Spool(paths.spool_dir)
         answer = {
             "running": False,
@@ -112,7 +113,7 @@ def status(as_json: AsJson = False) -> None:
             "spool": spool.counters(),
         }
     else:
-        answer = {"running": True, **answer}
+        answer = {"running": True, **found}
     answer["paused"] = capture.paused_state(paths.home)
     if as_json:
         typer.echo(json.dumps(answer))

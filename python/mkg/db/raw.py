@@ -8,7 +8,7 @@ its words: those quote the query, its parameters, and paths and settings of the 
 import contextlib
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, LiteralString, cast
 
@@ -26,6 +26,7 @@ from neo4j.exceptions import (
 from mkg import __version__
 from mkg.bundle.header import QuerySpec
 from mkg.errors import ConfigError, GraphUnavailable, RawFailed
+from mkg.json_shape import as_object
 from mkg.settings import Settings
 
 CONNECTIONS = 2
@@ -61,7 +62,7 @@ class RawUnit:
         """
         with translated(1):
             summary = self._run(f"{_LANGUAGE} EXPLAIN", text, params).consume()
-        plan = cast("dict[str, Any] | None", summary.plan)
+        plan = as_object(cast("object", summary.plan))  # pyright: ignore[reportUnknownMemberType]
         return Plan(summary.query_type or "", tuple(_operators(plan)))
 
     def fetch(self, query: QuerySpec, params: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -132,7 +133,8 @@ class RawReader:
         self.store = f"{uri}/{database}"
         self._seconds = seconds
         try:
-            self._driver = neo4j.GraphDatabase.driver(
+            # The driver's options carry no types.
+            self._driver = neo4j.GraphDatabase.driver(  # pyright: ignore[reportUnknownMemberType]
                 uri,
                 auth=auth,
                 max_connection_pool_size=CONNECTIONS,
@@ -157,7 +159,7 @@ class RawReader:
         self._driver.close()
 
     @contextlib.contextmanager
-    def unit(self, metadata: Mapping[str, str]) -> Iterator[RawUnit]:
+    def unit(self, metadata: Mapping[str, str]) -> Generator[RawUnit]:
         """One READ transaction with the time limit; `metadata` is for whoever looks at the server.
 
         Raises:
@@ -167,7 +169,7 @@ class RawReader:
         """
         with (
             translated(0),
-            self._driver.session(
+            self._driver.session(  # pyright: ignore[reportUnknownMemberType]
                 database=self.database,
                 default_access_mode=neo4j.READ_ACCESS,
                 fetch_size=PIECE,
@@ -202,17 +204,17 @@ def connect_raw(settings: Settings, *, seconds: float = SECONDS) -> RawReader:
     return RawReader(where.uri, (where.username, where.password), store.database, seconds=seconds)
 
 
-def _operators(plan: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
+def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     waiting = [plan] if plan else []
     while waiting:
         node = waiting.pop()
-        details = str((node.get("args") or {}).get("Details", ""))
+        details = str(as_object(node.get("args")).get("Details", ""))
         yield str(node.get("operatorType", "")).split("@")[0], details
         waiting.extend(node.get("children", []))
 
 
 @contextlib.contextmanager
-def translated(prefix_lines: int) -> Iterator[None]:
+def translated(prefix_lines: int) -> Generator[None]:
     """Errors of the driver as ours; `prefix_lines` stand before what the caller wrote."""
     try:
         yield

@@ -176,7 +176,9 @@ class Neo4jBackend(DatabaseBackend):
         yield
 
     @contextlib.contextmanager
-    def lock(self, timeout: float = lease.WAIT_SECONDS) -> Generator[lease.Lease]:
+    def lock(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, timeout: float = lease.WAIT_SECONDS
+    ) -> Generator[lease.Lease]:
         """Hold the migration lock for the block.
 
         Raises:

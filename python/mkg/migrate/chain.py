@@ -199,7 +199,7 @@ def compare(files: Sequence[MigrationFile], records: Sequence[Record]) -> list[M
         if record.seq is None:
             states.append(_state(record, file, _repeatable(record, file)))
             continue
-        if file is None and (other := by_number.get(number_of(record.id))) is not None:
+        if file is None and (other := by_number.get(number_of(record.id) or 0)) is not None:
             by_id.pop(other.id, None)
             states.append(_state(record, other, "renamed"))
         else:

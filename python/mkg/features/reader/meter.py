@@ -9,7 +9,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 
 from mkg.errors import Refused
 
@@ -29,7 +29,7 @@ class Meter:
         self._begun: deque[float] = deque()
 
     @contextlib.contextmanager
-    def slot(self) -> Iterator[None]:
+    def slot(self) -> Generator[None]:
         """Room for one query.
 
         Raises:

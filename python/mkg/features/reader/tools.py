@@ -1,6 +1,6 @@
 """`neo4j_read_cypher`: a raw query through the gate, for any face by the name it has there."""
 
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field, field_validator
 
@@ -9,6 +9,7 @@ from mkg.features.reader import parameters
 from mkg.features.reader.reader import Asked as Query
 from mkg.features.reader.switch import READ_CYPHER
 from mkg.features.tool import PROVENANCE, Answer, Asked, Call, Tool
+from mkg.json_shape import as_object
 
 QUERIES = ("reader.stamp", "ops.calls_running")
 _DESCRIPTION = (
@@ -32,7 +33,9 @@ class ReadAsked(Asked):
     @classmethod
     def _object_too(cls, value: Any) -> Any:
         # Agents send the object itself as well, whatever the schema says.
-        return parameters.canonical(value) if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value
+        return parameters.canonical(as_object(cast("object", value)))
 
 
 class ReadAnswer(Answer):
@@ -50,7 +53,9 @@ def read_cypher(call: Call, asked: ReadAsked) -> ReadAnswer:
     params = parameters.from_text(asked.params)
     if not isinstance(params, dict):
         raise Refused("params must be the text of one JSON object", code="invalid")
-    query = Query(asked.query, params, READ_CYPHER, call.session_id or "")
+    query = Query(
+        asked.query, as_object(cast("object", params)), READ_CYPHER, call.session_id or ""
+    )
     found = call.raw().read(query)
     return ReadAnswer(
         columns=found.columns,

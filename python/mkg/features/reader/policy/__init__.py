@@ -25,8 +25,7 @@ class Policy:
 def load_policy() -> Policy:
     """The shipped lists."""
     texts = {
-        name: files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
-        for name in _FILES
+        name: files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8") for name in _FILES
     }
     words = _sections(texts["words"])
     return Policy(
