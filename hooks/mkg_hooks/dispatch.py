@@ -17,7 +17,7 @@ from mkg.db import Neo4jRunner
 from mkg.errors import BundleError, GraphUnavailable
 from mkg.features import learnings, timeline
 from mkg.features.learnings import embedding as learnings_embedding
-from mkg.features.learnings import inject
+from mkg.features.learnings import inject, receipts
 from mkg.features.learnings.inject import Section
 from mkg.features.timeline import embedding as timeline_embedding
 from mkg_hooks.deps import Deps
@@ -144,6 +144,12 @@ def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
             if record["name"] == "SessionStart":
                 deps.memory.of(str(record["session_id"])).new_epoch = False
     _flush(run, rows)
+
+
+def counts(session_id: str, deps: Deps) -> dict[str, int]:
+    """How much a session was told and has taught; empty for one that nobody knows."""
+    found = receipts.session_counts(deps.run, session_id=session_id) if deps.run else None
+    return {"told": found.told, "learned": found.learned} if found else {}
 
 
 def warm(deps: Deps, *, once: bool = False) -> None:

@@ -13,7 +13,7 @@ import socket
 import time
 from dataclasses import dataclass
 
-VERBS = frozenset({"hook", "status", "drain", "embed", "stop", "ping"})
+VERBS = frozenset({"hook", "status", "drain", "embed", "session", "stop", "ping"})
 HEADER_BYTES = 256
 PAYLOAD_BYTES = 17 * 1024 * 1024
 ENV_BYTES = 512 * 1024

@@ -57,6 +57,9 @@ class Dispatch:
             file.flush()
             os.fsync(file.fileno())
 
+    def counts(self, session_id: str, deps: Any) -> dict[str, int]:
+        return {}
+
     def mend(self, deps: Any, marks: dict[str, str]) -> bool:
         return False
 

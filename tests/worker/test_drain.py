@@ -49,6 +49,9 @@ class Graph:
     def answer(self, event: Any, deps: Any) -> Any:
         raise NotImplementedError
 
+    def counts(self, session_id: str, deps: Any) -> dict[str, int]:
+        return {}
+
     def mend(self, deps: Any, marks: dict[str, str]) -> bool:
         return False
 

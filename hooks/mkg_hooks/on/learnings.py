@@ -7,7 +7,7 @@ from mkg import lexical
 from mkg.bundle import Runner
 from mkg.db import Neo4jRunner
 from mkg.features import learnings
-from mkg.features.learnings import inject, retrieval
+from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.extract import prompt_origin
 from mkg.features.learnings.inject import Section
 from mkg.features.learnings.write import Owner, learn
@@ -57,6 +57,12 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
     """At a stop: read what is new in the session and learn from it."""
     if record.get("agent_id"):
         return
+    receipts.confirm(
+        run,
+        session_id=str(record["session_id"]),
+        event_key=str(record["event_key"]),
+        seen=receipts.blocks_seen(record.get("transcript_path")),
+    )
     who = identify(record, deps)
     learn(
         run,

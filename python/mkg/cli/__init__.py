@@ -19,11 +19,13 @@ from mkg.cli import (
     migrate,
     query,
     read_gate,
+    receipts,
     redact,
     scan,
     screen,
     serve,
     setup,
+    statusline,
     worker,
 )
 from mkg.errors import MkgError
@@ -46,6 +48,8 @@ app.command("install")(install.install)
 app.command("uninstall")(install.uninstall)
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
+app.command("log")(receipts.log)
+app.command("statusline")(statusline.statusline)
 app.command("why")(basics.why)
 app.command("run")(query.run)
 app.command("explain")(query.explain)

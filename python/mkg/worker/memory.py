@@ -127,6 +127,16 @@ class Memory:
             return {"error": "no embedder", "embedder": self.embedder}
         return {"model": embedder.model, "vectors": [list(v) for v in embedder.embed(texts)]}
 
+    def counts(self, session_id: str) -> dict[str, Any]:
+        """Return the answer to a `session` request: the graph's state, and the counts if known."""
+        deps = self._deps
+        if deps.run is None or not session_id:
+            return {"graph": self.graph}
+        ended = outcome(lambda: self._dispatch.counts(session_id, deps))
+        if isinstance(ended, Failed):
+            return {"graph": "down"}
+        return {"graph": self.graph, **ended.value}
+
     def close(self) -> None:
         """Release the connection."""
         with self._lock:

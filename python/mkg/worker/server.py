@@ -98,6 +98,7 @@ class Server:
             "status": lambda frame: self.status(),
             "drain": self._drained,
             "embed": self._embedded,
+            "session": self._session,
             "stop": self._stopped,
         }
 
@@ -239,6 +240,10 @@ class Server:
         if not all(isinstance(text, str) for text in texts) or isinstance(texts, str):
             return {"error": 'embed wants {"texts": [...]}'}
         return self._memory.vectors(texts)
+
+    def _session(self, frame: wire.Frame) -> dict[str, Any]:
+        asked: dict[str, Any] = json.loads(frame.payload or b"{}")
+        return self._memory.counts(str(asked.get("session_id") or ""))
 
     def _stopped(self, frame: wire.Frame) -> dict[str, Any]:
         self.stop()

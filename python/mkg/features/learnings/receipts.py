@@ -1,0 +1,120 @@
+"""Receipts: what a session was told at which prompt, and whether its client really passed it on.
+
+A client's transcript (Claude Code) or rollout (Codex) holds the block it put before the model. The
+end of that file is read after a stop, in the worker, within a bound, and each block in it is
+compared by hash with what was handed over. Without such a file the state is `unknown`.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from mkg.bundle import Runner, cypher
+
+TAIL_BYTES = 4 * 1024 * 1024
+_MARK = b"mkg-memory nonce="
+_BLOCK = re.compile(r"<mkg-memory nonce=([0-9a-f]{24})>\n.*?\n</mkg-memory nonce=\1>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One line that a session was told."""
+
+    id: str
+    short_id: str
+    text: str
+    origin: str
+    status: str
+    status_then: str
+    epoch: int
+    hook_event: str
+    at: datetime
+    prompt: str | None
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    settled: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastTold:
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCounts:
+    told: int
+    learned: int
+
+
+@cypher("learnings.receipts")
+def receipts(run: Runner, *, session_id: str, limit: int) -> list[Receipt]: ...
+
+
+@cypher("learnings.confirm")
+def confirm(run: Runner, *, session_id: str, event_key: str, seen: list[str]) -> Settled: ...
+
+
+@cypher("learnings.last_told")
+def last_told(run: Runner, *, project_id: str) -> LastTold | None: ...
+
+
+@cypher("learnings.session_counts")
+def session_counts(run: Runner, *, session_id: str) -> SessionCounts | None: ...
+
+
+def blocks_seen(path: str | None) -> list[str]:
+    """The sha256 of each of our blocks in the last megabytes of a client's own record.
+
+    Empty for what is no regular file of this user: a path out of a payload is nobody's promise.
+    """
+    found: set[str] = set()
+    for line in _tail(path or ""):
+        if _MARK not in line:
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        for text in _texts(value):
+            for block in _BLOCK.finditer(text):
+                found.add(hashlib.sha256(block[0].encode("utf-8", "replace")).hexdigest())
+    return sorted(found)
+
+
+def _tail(path: str) -> list[bytes]:
+    try:
+        # Not blocking: the name may be a pipe that nobody writes to.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return []
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.getuid():
+            return []
+        return os.pread(descriptor, TAIL_BYTES, max(0, info.st_size - TAIL_BYTES)).split(b"\n")
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text inside a JSON value."""
+    waiting: list[Any] = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, list):
+            waiting.extend(cast("list[Any]", one))
+        elif isinstance(one, dict):
+            waiting.extend(cast("dict[str, Any]", one).values())
