@@ -12,7 +12,7 @@ pytestmark = pytest.mark.clients
 WAIT = {"then": {"tools": [{"name": "Bash", "input": {"command": "sleep 2", "description": "x"}}]}}
 RULES = [
     {"when": {"offers": "mcp__mkg__project_get_context"}, "then": {"text": "All right."}},
-    *({"when": {"step": step}, **WAIT} for step in range(8)),
+    *({"when": {"step": step}, **WAIT} for step in range(20)),
     {"then": {"text": "No tools."}},
 ]
 
