@@ -73,6 +73,27 @@ def test_a_database_that_stays_down_is_quoted_from_the_servers_own_log(settings,
     assert "older" not in str(told.value)
 
 
+def test_a_start_that_a_full_disk_holds_up_says_so_at_once(settings, monkeypatch):
+    slow = with_java(settings, "exec sleep 60")
+    place = Store(slow.paths.store_dir)
+    store.prepare(place)
+    entry = {
+        "time": "2999-01-01 00:00:00.000+0000",
+        "level": "ERROR",
+        "message": "Database panic: System is out of disk space for store file",
+    }
+    (place.folder / "logs" / "debug.log").write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    monkeypatch.setattr(store, "free", lambda _: True)
+    monkeypatch.setattr(store, "listening", lambda _: True)
+    began = time.monotonic()
+    try:
+        with pytest.raises(LocalDbError, match=r"is full: .*nothing is lost: free some space"):
+            localdb.up(slow)
+    finally:
+        localdb.down(slow)
+    assert time.monotonic() - began < 30
+
+
 def test_a_port_that_somebody_took_meanwhile_is_given_up_for_another(settings):
     dying = with_java(settings, "echo 'Caused by: java.net.BindException: Address already in use'")
     told: list[str] = []

@@ -78,7 +78,7 @@ def test_a_disk_that_fills_under_writes_loses_nothing_and_up_goes_on_once_there_
         assert len(acknowledged) > 50
         assert isinstance(failure, GraphUnavailable)
         assert "free space, then run mkg db up" in str(failure)
-        with pytest.raises(LocalDbError, match=r"is full: .* MB are free and"):
+        with pytest.raises(LocalDbError, match=r"is full: .* free some space, then run"):
             localdb.up(settings, env=subprocess_env())
         # What could not be helped was not touched.
         assert store.running(Store(settings.paths.store_dir)) is not None

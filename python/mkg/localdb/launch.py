@@ -27,6 +27,7 @@ STOP_SECONDS = 20.0
 # Nothing of the user's environment: no option for Java, no secret for a process list.
 ENVIRONMENT: Mapping[str, str] = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _PORT_TRIES = 3
+_NO_ROOM = ("OutOfDiskSpace", "out of disk space", "No space left")
 _NO_MEMORY = ("Could not reserve enough space", "OutOfMemoryError", "insufficient memory")
 _MEMORY = (
     " for want of memory (end other programs, raise the limit that `ulimit -v` shows, or set a "
@@ -188,6 +189,12 @@ def wait(
                     # Bolt opens a moment before the databases do.
                     if needs_restart(error):
                         raise LocalDbError(str(error)) from None
+                    # What a full disk broke off is finished at a start, which needs room itself.
+                    if any(mark in line for mark in _NO_ROOM for line in store.debug_errors(place)):
+                        raise LocalDbError(
+                            f"the disk of {place.folder} is full: the database cannot finish what "
+                            "it began; nothing is lost: free some space, then run: mkg db up"
+                        ) from None
                 except ConfigError:
                     raise LocalDbError(
                         f"the local database refuses the password in {place.password_file}; put "
