@@ -15,8 +15,7 @@ SET session.touched = $event_key
 WITH session
 MATCH (:Learning)-[i:INJECTED_IN]->(session)
 WHERE i.seen IS NULL OR i.seen <> 'confirmed'
-SET
-  i.seen =
+SET i.seen =
     CASE
       WHEN i.block_sha IN $seen THEN 'confirmed'
       ELSE 'unknown'

@@ -33,11 +33,11 @@ RETURN
   i.epoch AS epoch,
   i.hook_event AS hook_event,
   i.first_injected_at AS at,
-  head(COLLECT {
+  head(
+    COLLECT {
       MATCH (l)-[:INJECTED_AT]->(e:SessionEvent)
       WHERE e.session_id = session.session_id AND e.timestamp = i.first_injected_at
       RETURN e.prompt
-    }
-  ) AS prompt,
+    }) AS prompt,
   coalesce(i.seen, 'delivered') AS state
 ORDER BY at DESC, id ASC

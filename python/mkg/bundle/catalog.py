@@ -5,6 +5,7 @@ call without a server. One entry a line, so that a change of the pinned server r
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from mkg.bundle.stub import Runner, cypher
 from mkg.errors import BundleError
 
 Entry = dict[str, Any]
+
+_NAME = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ def text(catalog: Catalog) -> str:
 
 def called(catalog: Catalog, body: str) -> Catalog:
     """The part of a catalog whose names stand somewhere in a text."""
-    words = body.lower()
+    # A whole name: `gds.x.stream` does not stand in `gds.x.stream.estimate`.
+    words = set(_NAME.findall(body.lower()))
     return Catalog(
         {name: entry for name, entry in catalog.procedures.items() if name.lower() in words},
         {name: entry for name, entry in catalog.functions.items() if name.lower() in words},

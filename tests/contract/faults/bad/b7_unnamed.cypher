@@ -5,4 +5,5 @@
 // @param   id     STRING NOT NULL
 // @return  id     STRING NOT NULL
 // @locks   none
-RETURN apoc.text.join([$id], $id) AS id
+CALL gds.version() YIELD gdsVersion
+RETURN gdsVersion + $id AS id

@@ -5,5 +5,6 @@
 // @param   id     STRING NOT NULL
 // @return  id     STRING NOT NULL
 // @locks   none
-// @uses    apoc.text.join
-RETURN apoc.text.join([$id], $id) AS id
+// @uses    gds.version
+CALL gds.version() YIELD gdsVersion
+RETURN gdsVersion + $id AS id
