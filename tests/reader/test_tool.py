@@ -75,7 +75,9 @@ GIVEN_IDS = [
 @pytest.fixture
 def served(graph, tmp_path):
     own = graph.settings(tmp_path, read_cypher="on")
-    return server(tmp_path, lambda found: Lent(graph.run), own=own)
+    found = server(tmp_path, lambda found: Lent(graph.run), own=own)
+    yield found
+    found.close()
 
 
 def test_a_client_gets_rows_limits_and_refusals_in_both_eras(served):
