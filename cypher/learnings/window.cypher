@@ -20,10 +20,14 @@
 // @locks   none
 // @index   session_id, session_event_seq
 // @why     Reads from each session's watermark, so the cost follows what is new and not what was.
+//          Session by session: a join of both could be planned as a product of all of them.
 //          A successful tool's output is not among the columns: it never reaches the extractor.
 MATCH (:Session {session_id: $session_id})-[:HAS_SUBAGENT]->{0,3}(part:Session)
-MATCH (e:SessionEvent)
-WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0)
+CALL (part) {
+  MATCH (e:SessionEvent)
+  WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0)
+  RETURN e
+}
 WITH e
 ORDER BY e.timestamp, e.session_id, e.seq
 LIMIT $limit

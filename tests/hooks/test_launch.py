@@ -167,6 +167,7 @@ def test_the_frame_carries_the_payload_untouched_and_few_variables(offline: Home
         "CLAUDECODE": "1",
         "CLAUDE_CODE_ENTRYPOINT": "cli",
         "CLAUDE_PROJECT_DIR": "/w/p",
+        "mkg.capture": "on",
     }
     assert offline.records() == []
 

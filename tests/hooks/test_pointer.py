@@ -56,7 +56,8 @@ def test_without_a_pointer_a_start_says_how_to_install_and_other_events_say_noth
     assert said(offline, MKG_HOME="relative/home") == INSTALL
     codex = offline.hook("codex", "SessionStart", start_event())
     assert json.loads(codex.stdout) == {"systemMessage": INSTALL}
-    assert offline.hook("gemini", "SessionStart", start_event()).stdout == b""
+    # Gemini takes an empty answer as a reason to read stderr.
+    assert offline.hook("gemini", "SessionStart", start_event()).stdout == b"{}"
 
 
 def spoil(home: Home, how: str) -> None:
