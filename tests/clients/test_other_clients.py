@@ -137,4 +137,6 @@ def test_what_was_stated_in_one_session_is_told_in_the_next(
     prompts = live.rows("MATCH (e:SessionEvent) WHERE e.prompt IS NOT NULL RETURN e.prompt AS p")
     assert {row["p"] for row in prompts} == {said.statement, said.question}
     answers = live.rows("MATCH (e:SessionEvent {event_name: 'Stop'}) RETURN e AS e")
-    assert all(row["e"]["last_assistant_message"] == "All right." for row in answers)  # type: ignore[index]
+    # Copilot tells no answer at its stop: it comes from its own log, which may be written later.
+    allowed = {"All right."} if client == "codex" else {"All right.", None}
+    assert {row["e"].get("last_assistant_message") for row in answers} <= allowed  # type: ignore[index, union-attr]
