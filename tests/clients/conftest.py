@@ -5,6 +5,7 @@ MKG_CLIENT_TESTS=require turns "the client cannot be had" from a skip into a fai
 
 import fcntl
 import os
+import random
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.family import Draw, draw
 from tests.clients.kit import clients
 from tests.clients.world import World
 from tests.conftest import shared_cache
@@ -52,6 +54,15 @@ def client_program(client: str) -> str:
         if os.environ.get("MKG_CLIENT_TESTS") == "require":
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Draw:
+    """Sentences of a new seed; CLIENTS_SEED repeats a run."""
+    seed = int(os.environ.get("CLIENTS_SEED") or random.SystemRandom().randrange(10**6))
+    with capsys.disabled():
+        print(f" CLIENTS_SEED={seed} ", end="", flush=True)
+    return draw(seed)
 
 
 @pytest.fixture(scope="session")

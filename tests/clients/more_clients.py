@@ -71,7 +71,6 @@ class Gemini(clients.Client):
             "GEMINI_TELEMETRY_ENABLED": "false",
             **self.env,
         }
-        entry = lambda line: [{"hooks": [{"type": "command", "command": line, "timeout": 10_000}]}]  # noqa: E731
         settings = {
             "security": {
                 "auth": {"selectedType": "gemini-api-key"},
@@ -81,7 +80,10 @@ class Gemini(clients.Client):
             "telemetry": {"enabled": False},
             "general": {"enableAutoUpdate": False},
             "hooksConfig": {"enabled": True},
-            "hooks": {event: entry(line) for event, line in (hooks or {}).items()},
+            "hooks": {
+                event: [{"hooks": [{"type": "command", "command": line, "timeout": 10_000}]}]
+                for event, line in (hooks or {}).items()
+            },
             "mcpServers": {k: {**v, "trust": True} for k, v in (mcp_servers or {}).items()},
         }
         folder = Path(self.home) / ".gemini"
@@ -118,8 +120,10 @@ class Copilot(clients.Client):
             **self.env,
         }
         subprocess.run(["git", "init", "-q", self.cwd], check=True, capture_output=True)
-        entry = lambda line: [{"type": "command", "bash": line, "timeoutSec": 10}]  # noqa: E731
-        table = {event: entry(line) for event, line in (hooks or {}).items()}
+        table = {
+            event: [{"type": "command", "bash": line, "timeoutSec": 10}]
+            for event, line in (hooks or {}).items()
+        }
         folder = Path(self.cwd) / ".github" / "hooks"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "test.json").write_text(json.dumps({"version": 1, "hooks": table}), "utf-8")

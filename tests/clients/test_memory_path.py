@@ -1,8 +1,6 @@
 """The main job with the real client: what a person states comes back into a later prompt."""
 
 import json
-import os
-import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.clients.family import Draw, draw
+from tests.clients.family import Draw
 from tests.clients.kit.stub_model import parse
 from tests.clients.stories import PLANTED
 from tests.clients.switch import Switch
@@ -22,15 +20,6 @@ pytestmark = [pytest.mark.clients, pytest.mark.live, pytest.mark.timeout(300)]
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "session_claude"
 EVENTS_OF_A_PROMPT = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Draw:
-    """Sentences of a new seed; CLIENTS_SEED repeats a run."""
-    seed = int(os.environ.get("CLIENTS_SEED") or random.SystemRandom().randrange(10**6))
-    with capsys.disabled():
-        print(f" CLIENTS_SEED={seed} ", end="", flush=True)
-    return draw(seed)
 
 
 @pytest.fixture

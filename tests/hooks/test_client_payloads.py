@@ -1,6 +1,7 @@
 """Every client's payloads, as recorded from the real programs, become the same events."""
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,15 @@ def asked(content: str) -> Payload:
 )
 def test_what_copilot_answered_is_read_from_the_end_of_its_own_log(tmp_path, lines, wanted):
     assert took("Stop", log_of(tmp_path, *lines), "copilot").last_message == wanted
+
+
+def test_an_answer_that_copilot_logs_a_moment_after_its_stop_is_waited_for(tmp_path):
+    stop = log_of(tmp_path, asked("q"))
+    path = Path(str(stop["transcript_path"]))
+    late = threading.Timer(0.1, lambda: path.write_text(path.read_text() + json.dumps(said("a"))))
+    late.start()
+    assert took("Stop", stop, "copilot").last_message == "a"
+    late.join()
 
 
 def test_no_other_file_is_opened_for_a_stop_of_copilot(tmp_path):

@@ -10,13 +10,13 @@ says `new`. A stop does not say what the assistant answered: that stands in the 
 # pyright: reportUnknownArgumentType=false
 
 import json
-import os
 import re
-import stat
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mkg_hooks.clients import claude, custom, envelope
+from mkg_hooks.tail import tail
 
 if TYPE_CHECKING:
     from mkg_hooks.payload import HookResult
@@ -38,6 +38,8 @@ EVENTS = {
 }
 natural = claude.natural
 LOG_TAIL = 256 * 1024
+# Seconds that a stop waits for its answer in the log, only while the last prompt has none there.
+LATE, LOOK_AGAIN = 0.3, 0.02
 # The client's own line below what a command printed; a failed command has no other mark.
 _EXIT_CODE = re.compile(r"<shellId: \d+ completed with exit code [1-9]\d*>\s*\Z")
 
@@ -69,31 +71,29 @@ def normalise(event: str, payload: dict[str, Any], env: Mapping[str, str]) -> di
 def _last_answer(path: object, session_id: object) -> str | None:
     """Return the last answer in the tail of the session's own log, or None.
 
-    Only a log that lies where the client keeps it is opened: `<session id>/events.jsonl`.
+    Only a log that lies where the client keeps it is opened: `<session id>/events.jsonl`. The
+    client writes it beside its hooks, so a stop may be told before its answer stands there.
     """
     if not isinstance(path, str) or not path.endswith(f"/session-state/{session_id}/events.jsonl"):
         return None
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        tail = os.pread(fd, LOG_TAIL, max(found.st_size - LOG_TAIL, 0))
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    for line in reversed(tail.split(b"\n")):
+    until = time.monotonic() + LATE
+    while True:
+        said, waiting = _answer_in(tail(path, LOG_TAIL))
+        if not waiting or time.monotonic() > until:
+            return said
+        time.sleep(LOOK_AGAIN)
+
+
+def _answer_in(log: bytes) -> tuple[str | None, bool]:
+    """Return the answer after the last prompt, and whether the prompt still stands without one."""
+    for line in reversed(log.split(b"\n")):
         if b'"user.message"' in line[:64]:
-            return None
+            return None, True
         if b'"assistant.message"' in line[:64]:
             said = _content(line)
             if said:
-                return said
-    return None
+                return said, False
+    return None, False
 
 
 def _content(line: bytes) -> str | None:

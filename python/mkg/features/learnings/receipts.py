@@ -7,15 +7,14 @@ compared by hash with what was handed over. Without such a file the state is `un
 
 import hashlib
 import json
-import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from mkg.bundle import Runner, cypher
+from mkg_hooks.tail import tail
 
 TAIL_BYTES = 4 * 1024 * 1024
 _MARK = b"mkg-memory nonce="
@@ -45,6 +44,11 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
 class LastTold:
     session_id: str
 
@@ -63,6 +67,10 @@ def receipts(run: Runner, *, session_id: str, limit: int) -> list[Receipt]: ...
 def confirm(run: Runner, *, session_id: str, event_key: str, seen: list[str]) -> Settled: ...
 
 
+@cypher("learnings.unconfirmed")
+def unconfirmed(run: Runner, *, session_id: str) -> Unconfirmed: ...
+
+
 @cypher("learnings.last_told")
 def last_told(run: Runner, *, project_id: str) -> LastTold | None: ...
 
@@ -71,13 +79,19 @@ def last_told(run: Runner, *, project_id: str) -> LastTold | None: ...
 def session_counts(run: Runner, *, session_id: str) -> SessionCounts | None: ...
 
 
+def look(run: Runner, *, session_id: str, event_key: str, path: str | None) -> None:
+    """After a stop: settle what the client's own record shows of what the session was told."""
+    if unconfirmed(run, session_id=session_id).waiting:
+        confirm(run, session_id=session_id, event_key=event_key, seen=blocks_seen(path))
+
+
 def blocks_seen(path: str | None) -> list[str]:
     """The sha256 of each of our blocks in the last megabytes of a client's own record.
 
     Empty for what is no regular file of this user: a path out of a payload is nobody's promise.
     """
     found: set[str] = set()
-    for line in _tail(path or ""):
+    for line in tail(path, TAIL_BYTES, own=True).split(b"\n"):
         if _MARK not in line:
             continue
         try:
@@ -88,23 +102,6 @@ def blocks_seen(path: str | None) -> list[str]:
             for block in _BLOCK.finditer(text):
                 found.add(hashlib.sha256(block[0].encode("utf-8", "replace")).hexdigest())
     return sorted(found)
-
-
-def _tail(path: str) -> list[bytes]:
-    try:
-        # Not blocking: the name may be a pipe that nobody writes to.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return []
-    try:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.getuid():
-            return []
-        return os.pread(descriptor, TAIL_BYTES, max(0, info.st_size - TAIL_BYTES)).split(b"\n")
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
 
 
 def _texts(value: Any) -> Iterator[str]:
