@@ -147,4 +147,5 @@ def folders_of(env: "dict[bytes, bytes]") -> "list[bytes]":
     except OSError:
         own = b""
     named = env.get(b"CLAUDE_PROJECT_DIR") or b""
-    return [folder for folder in (named, own) if folder.startswith(b"/")]
+    # Most often both are one folder, and each costs a look at every folder above it.
+    return [folder for folder in dict.fromkeys((named, own)) if folder.startswith(b"/")]

@@ -15,11 +15,9 @@ from mkg import log
 from mkg.bundle.files import root
 from mkg.db import Neo4jRunner
 from mkg.errors import BundleError, GraphUnavailable
-from mkg.features import learnings, timeline
-from mkg.features.learnings import embedding as learnings_embedding
+from mkg.features import embedding, learnings, timeline
 from mkg.features.learnings import inject, receipts
 from mkg.features.learnings.inject import Section
-from mkg.features.timeline import embedding as timeline_embedding
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
 from mkg_hooks.on import learnings as on_learnings
@@ -48,7 +46,10 @@ FOREGROUND: dict[str, Foreground] = {
     "timeline": on_timeline.sections,
 }
 MEND_PAGE = 16
-MENDING = {"timeline": timeline_embedding.page, "learnings": learnings_embedding.page}
+MENDING: dict[str, embedding.Mending] = {
+    "timeline": (timeline.unembedded, timeline.embed),
+    "learnings": (learnings.unembedded, learnings.embed),
+}
 BACKGROUND: dict[str, Background] = {
     "learnings": on_learnings.after,
     "timeline": on_timeline.after,
@@ -176,8 +177,8 @@ def mend(deps: Deps, marks: dict[str, str]) -> bool:
     if deps.run is None or deps.embed is None:
         return False
     left = False
-    for slug, page in MENDING.items():
-        after = page(deps.run, deps.embed, after=marks.get(slug, ""), limit=MEND_PAGE)
+    for slug, by in MENDING.items():
+        after = embedding.page(deps.run, deps.embed, by, after=marks.get(slug, ""), limit=MEND_PAGE)
         if after is not None:
             marks[slug], left = after, True
     return left

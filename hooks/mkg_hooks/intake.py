@@ -117,11 +117,11 @@ def read(
     else:
         digest = env.get("mkg.raw_sha256") or hashlib.sha256(raw).hexdigest()
         return {**record, **_salvaged(client, event, raw, size), "raw_sha256": digest}
-    known = redact.known_values(env)
-    fields, extra = _fields(client, event, payload, env, known, hmac_key)
     level = _level(env, payload)
     if level == consent.OFF:
         return None
+    known = redact.known_values(env)
+    fields, extra = _fields(client, event, payload, env, known, hmac_key)
     if level == consent.METADATA:
         # Names, sizes and exit codes; no hash of a text that is not kept either.
         fields, extra = {k: v for k, v in fields.items() if k not in _TOLD}, ""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BORN = time.monotonic()
 FOREGROUND = ("SessionStart", "UserPromptSubmit", "BeforeAgent")
 SPEAKING = ("claude", "codex")  # the clients whose formatter lists systemMessage; custom:NAME too
+NEVER_EMPTY = ("gemini",)  # takes JSON only, and reads stderr where stdout holds nothing
 KEPT = 16 * 1024 * 1024
 READ_BOUND = 256 * 1024 * 1024
 HEAD = 256 * 1024
@@ -72,23 +73,14 @@ def token(word: str) -> str:
     return kept or "-"
 
 
-def identity(path: bytes) -> "tuple[int, int] | None":
-    """Return what names a folder whatever its spelling, or None when it is not there."""
-    try:
-        found = posix.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (found.st_dev, found.st_ino)
-
-
 def within(path: bytes, folders: "set[tuple[int, int]]") -> bool:
     """Say whether a folder is one of `folders` or lies below one, by device and inode."""
     for _ in range(64):
-        here = identity(path)
+        here = consent.identity(path)
         if here is None or here in folders:
             return here is not None
         path += b"/.."
-        if identity(path) == here:
+        if consent.identity(path) == here:
             return False
     return False
 
@@ -107,7 +99,7 @@ def project_folders(env: "dict[bytes, bytes]") -> "set[tuple[int, int]]":
     """Return the identities of the folders whose settings are not the user's own word."""
     found = set()
     for path in (env.get(b"CLAUDE_PROJECT_DIR"), b"."):
-        here = identity(path) if path else None
+        here = consent.identity(path) if path else None
         if here is not None:
             found.add(here)
     return found
@@ -394,6 +386,5 @@ def main(argv: "list[str]", env: "dict[bytes, bytes]") -> None:
         mcp_entry.serve(second, env)
     else:
         hook(first, second, env, argv[0], argv[3:] == ["deputy"])
-        if first == "gemini" and not any(said):
-            # It takes JSON only, and reads stderr (a shell's warning) where stdout is empty.
+        if first in NEVER_EMPTY and not any(said):
             say(b"{}")

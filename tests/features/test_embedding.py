@@ -1,9 +1,7 @@
 """What was stored without a vector, or under another model, gets one while the words serve."""
 
-from mkg.features import learnings, timeline
-from mkg.features.learnings import embedding as learnings_embedding
+from mkg.features import embedding, learnings, timeline
 from mkg.features.learnings import retrieval
-from mkg.features.timeline import embedding as timeline_embedding
 from mkg.features.timeline import episode
 from mkg_hooks import dispatch
 from mkg_hooks.deps import Deps
@@ -60,12 +58,13 @@ def test_an_episode_gets_the_vector_it_would_have_had_at_once(live: Live, tmp_pa
 def test_a_pass_takes_pages_and_ends_when_nothing_is_left(live: Live, tmp_path: object) -> None:
     for number in range(5):
         put(live, f"The worker number {number} listens on its own port.", embedder=Unrelated())
+    by = dispatch.MENDING["learnings"]
     after, pages = "", 0
-    while (place := learnings_embedding.page(live.run, minilm(), after=after, limit=2)) is not None:
+    while (place := embedding.page(live.run, minilm(), by, after=after, limit=2)) is not None:
         after, pages = place, pages + 1
     assert pages == 3
-    assert learnings_embedding.page(live.run, minilm(), after="", limit=2) is None
-    assert timeline_embedding.page(live.run, minilm(), after="", limit=2) is None
+    for each in dispatch.MENDING.values():
+        assert embedding.page(live.run, minilm(), each, after="", limit=2) is None
 
 
 def test_a_text_edited_meanwhile_and_a_vector_written_meanwhile_stay(live: Live) -> None:

@@ -96,6 +96,21 @@ def test_what_was_told_is_confirmed_only_by_the_clients_own_record(
     _log_shows(live, own_home)
 
 
+def test_a_record_is_read_only_while_something_waits_to_be_confirmed(
+    live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played, read = Session(live, tmp_path), list[object]()
+    monkeypatch.setattr(receipts, "blocks_seen", lambda path: read.append(path) or [])
+    played.play("s1", "SessionStart", source="startup")
+    played.play("s1", "UserPromptSubmit", prompt=STATEMENT)
+    played.play("s1", "Stop", last_message="Noted.", transcript_path="/t/1")
+    assert read == []
+    played.play("s2", "SessionStart", source="startup")
+    assert played.play("s2", "UserPromptSubmit", prompt=QUESTION)
+    played.play("s2", "Stop", last_message="Over.", transcript_path="/t/2")
+    assert read == ["/t/2"]
+
+
 def _log_shows(live: Live, home: Path) -> None:
     live.server.write_user_file(home)
     found = CliRunner().invoke(app, ["log", "--session", "s2", "--last", "--json"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mkg_hooks import launcher, notice, starting
+from mkg_hooks import consent, launcher, notice, starting
 from mkg_hooks.spool import Cursor, Spool
 from tests.hooks.launching import (
     LAUNCH,
@@ -203,7 +203,7 @@ def test_the_worker_gets_no_key_no_host_and_no_path_of_the_project(tmp_path: Pat
     monkeypatch.chdir("/")
     monkeypatch.setattr(launcher, "user_home", lambda: b"/nowhere")
     monkeypatch.setattr(
-        launcher, "project_folders", lambda env: {launcher.identity(os.fsencode(project))}
+        launcher, "project_folders", lambda env: {consent.identity(os.fsencode(project))}
     )
     child = starting.environment({}, b"/h", env, launcher.chosen_by_project)
     assert child == {

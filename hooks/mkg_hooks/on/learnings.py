@@ -57,11 +57,11 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
     """At a stop: read what is new in the session and learn from it."""
     if record.get("agent_id"):
         return
-    receipts.confirm(
+    receipts.look(
         run,
         session_id=str(record["session_id"]),
         event_key=str(record["event_key"]),
-        seen=receipts.blocks_seen(record.get("transcript_path")),
+        path=record.get("transcript_path"),
     )
     who = identify(record, deps)
     learn(

@@ -104,23 +104,16 @@ def table(found: dict[str, Any]) -> str:
 def _store(mine: bool) -> Generator["Neo4jRunner"]:
     """A runner on a fresh managed store that is stopped afterwards, or on the user's own."""
     from mkg import localdb
+    from mkg.cli.own_store import own_store
     from mkg.db import connect
-    from mkg.settings import StoreSettings, load_settings, runtime_dir_for, subprocess_env
+    from mkg.settings import load_settings, subprocess_env
 
     settings = load_settings()
     if mine:
         with connect(settings, caller="bench") as run:
             yield run
         return
-    home = settings.home / "bench"
-    settings = settings.model_copy(
-        update={
-            "home": home,
-            "config_dir": home / "config",
-            "runtime_dir": runtime_dir_for({}, home),
-            "store": StoreSettings(),
-        }
-    )
+    settings = own_store(settings, "bench")
     localdb.reset(settings)
     localdb.up(settings, _tell, env=subprocess_env())
     try:

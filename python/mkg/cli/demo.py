@@ -92,26 +92,13 @@ def _question(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _stage(into_my_store: bool) -> Stage:
+    from mkg.cli.own_store import own_store
     from mkg.private import private_dir
-    from mkg.settings import (
-        StoreSettings,
-        load_settings,
-        runtime_dir_for,
-        subprocess_env,
-    )
+    from mkg.settings import load_settings, subprocess_env
 
     settings = load_settings()
     if not into_my_store:
-        home = settings.home / "demo"
-        settings = settings.model_copy(
-            update={
-                "home": home,
-                "config_dir": home / "config",
-                "runtime_dir": runtime_dir_for({}, home),
-                "store": StoreSettings(),
-                "user_id": "demo",
-            }
-        )
+        settings = own_store(settings, "demo", user_id="demo")
     project = private_dir(settings.home / "demo-project")
     (project / ".mkg.toml").write_text('name = "shop"\n', encoding="utf-8")
     env = {k: v for k, v in subprocess_env().items() if not k.startswith(("NEO4J_", "XDG_RUN"))}

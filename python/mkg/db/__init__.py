@@ -32,6 +32,7 @@ from neo4j.vector import Vector
 from mkg import __version__, log
 from mkg.bundle.header import QuerySpec
 from mkg.bundle.stub import Runner, cypher
+from mkg.db.address import address
 from mkg.errors import (
     ConfigError,
     GraphConflict,
@@ -280,27 +281,11 @@ def connect(
         GraphUnavailable: the managed store has never been started.
         ConfigError: the store's settings cannot be used.
     """
-    store = settings.store
-    if store.uri is not None:
-        password = store.password.get_secret_value() if store.password else ""
-        auth = (store.username, password)
-        return Neo4jRunner(
-            store.uri,
-            auth,
-            store.database,
-            caller=caller,
-            retry_seconds=retry_seconds,
-            notifications=notifications,
-        )
-    from mkg.localdb import endpoint
-
-    where = endpoint(settings)
-    if where is None:
-        raise GraphUnavailable("the local database has not been started; run: mkg db up")
+    uri, auth = address(settings)
     return Neo4jRunner(
-        where.uri,
-        (where.username, where.password),
-        store.database,
+        uri,
+        auth,
+        settings.store.database,
         caller=caller,
         retry_seconds=retry_seconds,
         notifications=notifications,

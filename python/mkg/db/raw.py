@@ -25,6 +25,7 @@ from neo4j.exceptions import (
 
 from mkg import __version__
 from mkg.bundle.header import QuerySpec
+from mkg.db.address import address
 from mkg.errors import ConfigError, GraphUnavailable, RawFailed
 from mkg.json_shape import as_object
 from mkg.settings import Settings
@@ -192,16 +193,8 @@ def connect_raw(settings: Settings, *, seconds: float = SECONDS) -> RawReader:
         GraphUnavailable: the managed store does not run.
         ConfigError: the store's settings cannot be used.
     """
-    store = settings.store
-    if store.uri is not None:
-        password = store.password.get_secret_value() if store.password else ""
-        return RawReader(store.uri, (store.username, password), store.database, seconds=seconds)
-    from mkg.localdb import endpoint
-
-    where = endpoint(settings)
-    if where is None:
-        raise GraphUnavailable("the local database has not been started; run: mkg db up")
-    return RawReader(where.uri, (where.username, where.password), store.database, seconds=seconds)
+    uri, auth = address(settings)
+    return RawReader(uri, auth, settings.store.database, seconds=seconds)
 
 
 def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from mkg.bundle import Runner, cypher
+from mkg.features.embedding import Embedded, Unembedded
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +120,6 @@ class Why:
     evidence: list[dict[str, Any]]
     decisions: list[dict[str, Any]]
     deliveries: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    embedded: int
 
 
 @cypher("learnings.upsert")

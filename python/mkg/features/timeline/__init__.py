@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from mkg.bundle import Runner, cypher
+from mkg.features.embedding import Embedded, Unembedded
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +108,6 @@ class EpisodeHit:
     ended_at: datetime
     score: float
     sources: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    embedded: int
 
 
 @cypher("timeline.append")
