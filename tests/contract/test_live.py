@@ -16,7 +16,7 @@ from mkg.cli.contract import facts
 from mkg.db import Explained, Neo4jRunner
 from tests.conftest import Server, wipe
 from tests.support.requirement import requirement
-from tests.support.row_types import PARAMETERS, fits, row_types, sow, sown
+from tests.support.row_types import PARAMETERS, ROWLESS, fits, row_types, sow, sown
 
 QUERIES = sorted(load_bundle().queries)
 FAULTS = Path(__file__).parent / "faults"
@@ -170,3 +170,4 @@ def test_the_seed_uses_every_noun_of_the_model(planner: Neo4jRunner) -> None:
 def test_parameters_stand_there_for_queries_and_parameters_that_exist() -> None:
     for name, values in PARAMETERS.items():
         assert set(values) <= {p.name for p in load_bundle().queries[name].params}
+    assert set(ROWLESS) <= set(load_bundle().queries)
