@@ -157,7 +157,10 @@ def test_rows_come_as_a_table_or_as_json_with_times_and_vectors(live: Live, own_
     assert json.loads(mkg(*words, "--json").stdout) == []
     asked = ["--param", f"owner_key={owner}", "--param", 'statuses=["approved"]']
     asked += ["--param", "injectable_only=false", "--param", "excluded=[]", "--param", "limit=3"]
-    (row,) = json.loads(mkg("run", "learnings.recent", *asked, "--json").stdout)
+    (known,) = json.loads(mkg("run", "learnings.recent", *asked, "--json").stdout)
+    assert 0 <= known["age_seconds"] < 600
+    why = mkg("run", "learnings.why", "--param", f"id={known['id']}", "--json")
+    (row,) = json.loads(why.stdout)
     assert datetime.fromisoformat(row["created_at"]).tzinfo is not None
     lines = mkg("run", "learnings.recent", *asked).stdout.splitlines()
     assert lines[0].split()[:3] == ["id", "short_id", "text"] and "make ship" in lines[2]

@@ -20,8 +20,7 @@
 // @return  tool_key    STRING
 // @return  error_signature  STRING
 // @return  resolved    BOOLEAN
-// @return  created_at  ZONED DATETIME NOT NULL
-// @return  updated_at  ZONED DATETIME NOT NULL
+// @return  age_seconds  INTEGER NOT NULL
 // @return  session_id  STRING
 // @locks   none
 // @index   learning_owner, session_id
@@ -59,6 +58,5 @@ RETURN
   l.tool_key AS tool_key,
   l.error_signature AS error_signature,
   l.resolved AS resolved,
-  l.created_at AS created_at,
-  l.updated_at AS updated_at,
+  duration.inSeconds(l.created_at, datetime()).seconds AS age_seconds,
   l.last_source_session_id AS session_id

@@ -21,8 +21,7 @@
 // @return  tool_key    STRING
 // @return  error_signature  STRING
 // @return  resolved    BOOLEAN
-// @return  created_at  ZONED DATETIME NOT NULL
-// @return  updated_at  ZONED DATETIME NOT NULL
+// @return  age_seconds  INTEGER NOT NULL
 // @return  session_id  STRING
 // @return  score       FLOAT NOT NULL      fused rank plus the status bonus
 // @return  cosine      FLOAT               null when the vector side did not find it
@@ -86,8 +85,7 @@ RETURN
   hit.tool_key AS tool_key,
   hit.error_signature AS error_signature,
   hit.resolved AS resolved,
-  hit.created_at AS created_at,
-  hit.updated_at AS updated_at,
+  duration.inSeconds(hit.created_at, datetime()).seconds AS age_seconds,
   hit.last_source_session_id AS session_id,
   score,
   cosine,

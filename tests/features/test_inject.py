@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from mkg.features.learnings import inject
 from mkg.features.learnings.inject import Section
+from mkg.features.timeline.episode import age
+from tests.support.hits import hit
 from tests.support.requirement import requirement
 
 
@@ -87,9 +89,13 @@ def test_nothing_to_tell_is_an_empty_text() -> None:
 
 
 def test_the_cap_of_one_session_spares_what_the_user_typed() -> None:
-    from tests.support.hits import hit
-
     tainted = [hit(f"t{n}", origin="assistant_clean", session="s1") for n in range(5)]
     typed = [hit(f"u{n}", origin="user_typed", session="s1") for n in range(5)]
     assert [h.id for h in inject.capped(tainted, 5)] == ["t0", "t1", "t2"]
     assert len(inject.capped(typed, 5)) == 5
+
+
+def test_an_age_is_told_in_the_largest_fitting_unit_and_never_negative() -> None:
+    told = {s: age(s) for s in (-90, 0, 59, 60, 3599, 3600, 48 * 3600 - 1, 48 * 3600, 10**8)}
+    assert list(told.values()) == ["0m", "0m", "0m", "1m", "59m", "1h", "47h", "2d", "1157d"]
+    assert inject.item(hit("a"))["told"] == "1h ago"

@@ -233,8 +233,7 @@ def test_what_does_not_fit_is_left_out_and_counted(tmp_path):
         None,
         None,
         None,
-        at,
-        at,
+        3600,
         None,
     )
     row = {name: getattr(known, name) for name in learnings.Known.__dataclass_fields__}

@@ -1,7 +1,5 @@
 """Rows of recall, for tests of what is done with them."""
 
-from datetime import UTC, datetime
-
 from mkg.features.learnings import Hit
 
 
@@ -13,7 +11,6 @@ def hit(
     session: str = "s1",
     cosine: float | None = 0.5,
 ) -> Hit:
-    at = datetime(2026, 11, 1, tzinfo=UTC)
     return Hit(
         id,
         id,
@@ -27,8 +24,7 @@ def hit(
         None,
         None,
         None,
-        at,
-        at,
+        3600,
         session,
         0.03,
         cosine,

@@ -26,7 +26,6 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     state = deps.memory.of(event.session_id)
     # An epoch that the graph has not heard of yet must not be judged by what it knows of the old.
     asking = None if state.new_epoch else event.session_id
-    now = deps.clock()
     if event.name == "SessionStart":
         facts = retrieval.user_facts(
             deps.run,
@@ -35,7 +34,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
             excluded=sorted(state.told),
             limit=most,
         )
-        return [_section("About the user", [inject.item(f, now) for f in facts], facts)]
+        return [_section("About the user", [inject.item(f) for f in facts], facts)]
     if who.project_id is None or not event.prompt:
         return []
     query = retrieval.prepare(event.prompt, deps.embed)
@@ -50,7 +49,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     heading = "For this prompt"
     if found.degraded:
         heading += f" (searched by words only: {found.degraded})"
-    return [_section(heading, [inject.item(h, now) for h in found.hits], found.hits)]
+    return [_section(heading, [inject.item(h) for h in found.hits], found.hits)]
 
 
 def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:

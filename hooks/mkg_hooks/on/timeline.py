@@ -38,7 +38,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
         {
             "episode": inject.cut(row.title, HEADLINE),
             "type": row.type,
-            "when": f"{episode.age(row.ended_at, now)} ago",
+            "when": f"{episode.age(int((now - row.ended_at).total_seconds()))} ago",
         }
         for row in shown
     ]

@@ -7,7 +7,6 @@ that was only measured (`held`). Every prompt meets everything that is known in 
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from mkg.embed import Embedder
@@ -111,7 +110,6 @@ def _told(
 
 
 def _hit(text: str, cosine: float | None) -> Hit:
-    at = datetime(2026, 1, 1, tzinfo=UTC)
     plain = {"task_pattern": None, "kind": "fact", "tool_key": None, "error_signature": None}
     return Hit(
         id=text,
@@ -122,8 +120,7 @@ def _hit(text: str, cosine: float | None) -> Hit:
         origin="user_typed",
         confidence=0.8,
         resolved=None,
-        created_at=at,
-        updated_at=at,
+        age_seconds=0,
         session_id=None,
         score=0.0,
         cosine=cosine,

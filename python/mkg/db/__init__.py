@@ -51,6 +51,7 @@ _log = log.get(__name__)
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 # A transaction over its memory limit counts as transient; repeating it only repeats the load.
 _FINAL_TRANSIENT = "51N72"
+_PLAIN = frozenset({str, bool, int, float})
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +318,8 @@ def _executed(result: neo4j.Result) -> Executed:
 
 
 def _native(value: Any) -> Any:
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, DateTime | Date):
         return value.to_native()
     if isinstance(value, Duration | Time | Point):

@@ -58,8 +58,7 @@ class Hit:
     tool_key: str | None
     error_signature: str | None
     resolved: bool | None
-    created_at: datetime
-    updated_at: datetime
+    age_seconds: int
     session_id: str | None
     score: float
     cosine: float | None
@@ -82,8 +81,7 @@ class Known:
     tool_key: str | None
     error_signature: str | None
     resolved: bool | None
-    created_at: datetime
-    updated_at: datetime
+    age_seconds: int
     session_id: str | None
 
 

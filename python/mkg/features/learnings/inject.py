@@ -10,7 +10,6 @@ import secrets
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from mkg.features.learnings import Hit, Known
 from mkg.features.timeline.episode import age
@@ -50,13 +49,13 @@ class Block:
     left_out: int
 
 
-def item(hit: Hit | Known, now: datetime) -> dict[str, object]:
+def item(hit: Hit | Known) -> dict[str, object]:
     """One learning as an item: text, id, status, age and origin in words."""
     return {
         "text": cut(hit.text),
         "id": hit.short_id,
         "status": hit.status,
-        "told": f"{age(hit.created_at, now)} ago",
+        "told": f"{age(hit.age_seconds)} ago",
         "source": _ORIGINS.get(hit.origin, hit.origin),
     }
 

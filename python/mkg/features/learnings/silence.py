@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from mkg import lexical
@@ -72,10 +73,15 @@ def bearing(hits: Sequence[Hit], prompt: str, model: str | None, rules: Rules = 
     return kept
 
 
-def rare_terms(text: str) -> set[str]:
-    """The stems of a text's telling terms; plural and singular count as one."""
+@lru_cache(maxsize=4096)
+def rare_terms(text: str) -> frozenset[str]:
+    """The stems of a text's telling terms; plural and singular count as one.
+
+    A resident worker meets the same learnings at prompt after prompt, so they are kept.
+    """
     terms = lexical.query_terms(text, limit=400)
-    return {_stem(term) for term in terms if lexical.weight(term) >= RARE or not term.isascii()}
+    telling = (term for term in terms if lexical.weight(term) >= RARE or not term.isascii())
+    return frozenset(_stem(term) for term in telling)
 
 
 def _rarity(having: int, hits: int, rules: Rules) -> float:

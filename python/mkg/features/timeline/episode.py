@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from mkg import lexical
@@ -105,9 +104,9 @@ def episode_id(project_id: str, session_id: str) -> str:
     return f"observation:{project_id}:{digest}:0"
 
 
-def age(moment: datetime, now: datetime) -> str:
-    """Nm under an hour, Nh under 48 hours, else Nd."""
-    minutes = max(0, int((now - moment).total_seconds() // 60))
+def age(seconds: int) -> str:
+    """Nm under an hour, Nh under 48 hours, else Nd; 0m for what a clock puts in the future."""
+    minutes = max(0, seconds // 60)
     if minutes < 60:
         return f"{minutes}m"
     return f"{minutes // 60}h" if minutes < 48 * 60 else f"{minutes // 1440}d"
