@@ -146,6 +146,7 @@ def test_a_store_with_a_well_known_password_is_refused(own_home: Path, password:
     [
         ("MKG_MODULES=review,nonsense", "unknown modules"),
         ("MKG_RECALL_LIMIT=many", "MKG_RECALL_LIMIT"),
+        ("MKG_SPOOL_MB=15", "MKG_SPOOL_MB"),
         (f"NEO4J_URI=http://127.0.0.1:7474\nNEO4J_PASSWORD={SECRET}", "bolt:// or neo4j://"),
     ],
 )

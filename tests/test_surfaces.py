@@ -123,7 +123,7 @@ def test_every_setting_is_in_the_readme_and_no_other():
 
 
 @pytest.mark.parametrize(
-    "name", ["modules", "embedding_model", "recall_limit", "worker_idle_s", "log_level"]
+    "name", ["modules", "embedding_model", "recall_limit", "worker_idle_s", "spool_mb", "log_level"]
 )
 def test_a_setting_has_the_default_that_the_readme_tells(name):
     settings = _module("mkg.settings")

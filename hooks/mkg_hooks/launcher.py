@@ -368,11 +368,8 @@ def keep(
         return
     from mkg_hooks import offline
 
-    say(
-        offline.keep(
-            client, event, raw, block, spool=pointer["spool"], hmac_key=pointer.get("hmac")
-        )
-    )
+    spool, hmac, most = pointer["spool"], pointer.get("hmac"), pointer.get("spool_mb")
+    say(offline.keep(client, event, raw, block, spool=spool, hmac_key=hmac, most=most))
 
 
 def main(argv: "list[str]", env: "dict[bytes, bytes]") -> None:

@@ -5,7 +5,8 @@ import time
 from collections.abc import Mapping
 
 from mkg_hooks import clients, intake, notice
-from mkg_hooks.spool import Spool
+from mkg_hooks.spool import CAP_BYTES, Spool
+from mkg_hooks.spool_trim import count_loss
 
 
 def keep(
@@ -16,8 +17,13 @@ def keep(
     *,
     spool: bytes,
     hmac_key: bytes | None,
+    most: bytes | None = None,
 ) -> bytes:
-    """Spool one event; returns what to print: nothing, or the degraded line."""
+    """Spool one event; returns what to print: nothing, or the degraded line.
+
+    Args:
+        most: megabytes that the spool may take, as the pointer has them.
+    """
     env = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in block.items()}
     folder = os.fsdecode(spool)
     record = intake.read(
@@ -32,8 +38,10 @@ def keep(
         return b""
     line = notice.KEPT
     try:
-        Spool(folder, lock_seconds=0.3).append(record)
+        Spool(folder, cap_bytes=bound(most), lock_seconds=0.3).append(record)
     except OSError:
+        # Nobody keeps it any more: a worker that could not was no loss yet.
+        count_loss(folder)
         line = notice.LOST
     if not clients.takes_notice(client, event):
         return b""
@@ -41,3 +49,8 @@ def keep(
     if not notice.claim(folder, str(record.get("session_id")), fresh):
         return b""
     return clients.envelope(client, event, context="", notice=line)
+
+
+def bound(most: bytes | None) -> int:
+    """Return the spool's bound in bytes; a pointer of an older version names none."""
+    return int(most) * 2**20 if most and most.isdigit() else CAP_BYTES

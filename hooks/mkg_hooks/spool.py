@@ -7,13 +7,14 @@ a record from its copy in the wrong place, and after damage it finds the next in
 
 Writers hold `flock` on `lock` while they look for the end and do a single write; `fdatasync`
 follows before `append` returns, so an acknowledged record is on disk. Nothing that was acknowledged
-is ever cut off or rewritten: a torn tail is sealed by a newline and skipped by the reader, which
-puts the bytes aside and counts them. The cursor is replaced durably before a finished segment is
-deleted.
+is ever cut off: a torn tail is sealed by a newline and skipped by the reader, which puts the bytes
+aside and counts them. The cursor is replaced durably before a finished segment is deleted. Near its
+bound the spool gives up the oldest bodies of tool calls (`spool_trim`), never an event.
 """
 
 import errno
 import fcntl
+import io
 import json
 import os
 import re
@@ -21,17 +22,27 @@ import time
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
-from mkg_hooks.spool_records import packed, reason_of, sync_folder, walk, write_whole
+from mkg_hooks import spool_trim
+from mkg_hooks.spool_records import (
+    packed,
+    reason_of,
+    segment_path,
+    sync_folder,
+    walk,
+    write_whole,
+)
 
 SEGMENT_BYTES = 8 * 1024 * 1024
 ROLL_BYTES = 256 * 1024
 WINDOW_BYTES = 1024 * 1024
 CAP_BYTES = 2 * 1024 * 1024 * 1024
 FREE_SHARE = 10  # the spool may take one tenth of what the disk has free
-SHED_SHARE = 0.9
+SHED_SHARE = 0.9  # from here on bodies of tool calls go, the oldest first
+SPARED_SHARE = 0.97  # what lies above is for prompts, failures and whatever is no tool call
 RECORD_BYTES = 4 * 1024 * 1024
 LOCK_SECONDS = 1.0
 SEGMENT = re.compile(r"([0-9]{20})\.seg")
@@ -62,7 +73,7 @@ class Spool:
         self.folder = os.fspath(folder)
         self.aside = os.path.join(self.folder, "quarantine")
         self._cursor_path = os.path.join(self.folder, "cursor")
-        self._segment_bytes = segment_bytes
+        self._segment_bytes = max(min(segment_bytes, cap_bytes // 8), 1)
         self._cap_bytes = cap_bytes
         self._lock_seconds = lock_seconds
 
@@ -116,9 +127,14 @@ class Spool:
         if base >= 0:
             fd = os.open(self._path(base), flags)
             size = os.fstat(fd).st_size
+            end = base + size
+            head = os.pread(fd, spool_trim.HEAD_BYTES, 0)
+            if spool_trim.was_trimmed(head, partial(self._whole, base), base):
+                # Only where a newer one was lost.
+                end = max((seq for _, _, seq, _ in walk(self._whole(base), base)), default=end) + 1
             # After power loss the cursor may stand behind the surviving end: a record written
             # before it would never be read.
-            end = max(base + size, self.cursor())
+            end = max(end, self.cursor())
             if end == base + size and (size == 0 or size + length < self._segment_bytes):
                 return fd, base, size
             os.close(fd)
@@ -129,40 +145,41 @@ class Spool:
         return fd, end, 0
 
     def _admitted(self, record: dict[str, object]) -> bytes:
-        """Return the record's JSON as the size policy lets it in.
+        """Return the record's JSON as the size policy lets it in, after making room for it.
 
-        The seam for the full policy: near the ceiling the bodies of tool calls go first, the event
-        itself last. Raises SpoolError at the ceiling, after counting the loss.
+        Raises SpoolError when there is none, although the older tool calls gave up their bodies.
         """
-        used = sum(os.path.getsize(self._path(base)) for base in self._segments())
-        disk = os.statvfs(self.folder)
-        ceiling = min(self._cap_bytes, used + disk.f_bavail * disk.f_frsize // FREE_SHARE)
-        if used > ceiling * SHED_SHARE:
-            record = {**record, "tool_input": None, "tool_output": None, "truncated": True}
-        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
-        if used + len(body) > ceiling or len(body) > RECORD_BYTES:
-            self._count_loss()
+        body = spool_trim.body_of(record)
+        used, ceiling = self.room()
+        if used + len(body) > ceiling * SHED_SHARE:
+            with suppress(OSError):  # a disk so full that nothing can be written anew
+                spool_trim.make_room(
+                    self.folder, self._segments(), self.cursor(), self._put_aside,
+                    enough=lambda: self._fits(len(body), SHED_SHARE),
+                )  # fmt: skip
+            less = spool_trim.shortened(record, len(spool_trim.STAGES))
+            if less is not None and not self._fits(len(body), SPARED_SHARE):
+                size, body = len(body), spool_trim.body_of(less)
+                spool_trim.note(self.folder, b"new/%d" % time.time_ns(), 1, size - len(body))
+            used, ceiling = self.room()
+            if spool_trim.is_tool_call(record):
+                ceiling = int(ceiling * SPARED_SHARE)
+        if used + len(body) + spool_trim.HEAD_BYTES > ceiling or len(body) > RECORD_BYTES:
             raise SpoolError(f"the spool holds {used} of {ceiling} bytes; run `mkg worker drain`")
         return body
 
-    def _count_loss(self) -> None:
-        """Leave one byte per lost event, so that a loss is known."""
+    def _fits(self, more: int, share: float) -> bool:
+        used, ceiling = self.room()
+        return used + more <= ceiling * share
+
+    def room(self) -> tuple[int, int]:
+        """Return (bytes in use, bytes that the bound and the disk allow)."""
+        used = sum(os.path.getsize(self._path(base)) for base in self._segments())
         try:
-            fd = os.open(
-                os.path.join(self.folder, "lost"),
-                os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW,
-                0o600,
-            )
-        except OSError:
-            return
-        try:
-            os.write(fd, b".")
-        except OSError:
-            pass
-        finally:
-            os.close(fd)
+            disk = os.statvfs(self.folder)
+        except FileNotFoundError:
+            return used, self._cap_bytes
+        return used, min(self._cap_bytes, used + disk.f_bavail * disk.f_frsize // FREE_SHARE)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -199,32 +216,44 @@ class Spool:
                 continue
             if note and base > after > 0:
                 self._put_aside(after, "gap", b"bytes %d to %d are missing" % (after, base))
-            start, window, ended = max(after, base), WINDOW_BYTES, False
-            while not ended:
-                data = self._segment(base, start - base, window)
-                ended, done = len(data) < window, 0
-                for begin, end, body in walk(data, start):
-                    if body is None and end == len(data):
-                        if not ended:
-                            break  # perhaps only the window cuts it off
-                        if newest and self._being_written(base, start, data):
-                            return
-                    if body is None and note:
-                        bad = data[begin:end]
-                        self._put_aside(start + begin, reason_of(bad), bad)
-                    yield start + end, body
-                    done = end
-                else:
-                    done = len(data)
-                start += done
-                window = WINDOW_BYTES if done else window * 4
-            after = start
+            try:
+                # One descriptor for the whole segment: a trim puts another file in its place.
+                file = open(self._path(base), "rb")  # noqa: SIM115
+            except FileNotFoundError:
+                file = io.BytesIO()
+            with file:
+                head = file.read(spool_trim.HEAD_BYTES)
+                if spool_trim.was_trimmed(head, partial(self._whole, base), base):
+                    aside, data = self._put_aside if note else None, head + file.read()
+                    after = yield from spool_trim.of_trimmed(data, base, after, aside)
+                    continue
+                start, window, ended = max(after, base), WINDOW_BYTES, False
+                while not ended:
+                    file.seek(start - base)
+                    data = file.read(window)
+                    ended, done = len(data) < window, 0
+                    for begin, end, _, body in walk(data, start):
+                        if body is None and end == len(data):
+                            if not ended:
+                                break  # perhaps only the window cuts it off
+                            if newest and self._being_written(base, start, data):
+                                return
+                        if body is None and note:
+                            bad = data[begin:end]
+                            self._put_aside(start + begin, reason_of(bad), bad)
+                        yield start + end, body
+                        done = end
+                    else:
+                        done = len(data)
+                    start += done
+                    window = WINDOW_BYTES if done else window * 4
+                after = start
 
-    def _segment(self, base: int, start: int, most: int = -1) -> bytes:
+    def _whole(self, base: int, start: int = 0) -> bytes:
         try:
             with open(self._path(base), "rb") as file:
                 file.seek(start)
-                return file.read(most)
+                return file.read()
         except FileNotFoundError:
             return b""
 
@@ -232,7 +261,7 @@ class Spool:
         """Say whether an unreadable tail may still change: it did, or a writer has the lock."""
         try:
             with self._locked(seconds=0.05):
-                return self._segment(base, start - base) != seen
+                return self._whole(base, start - base) != seen
         except OSError:
             return True
 
@@ -280,10 +309,7 @@ class Spool:
 
     def oldest(self) -> dict[str, object] | None:
         """Return the first record behind the cursor, or None when nothing waits."""
-        for body in self._waiting():
-            with suppress(ValueError):
-                return json.loads(body)
-        return None
+        return next(self.waiting(), None)
 
     def waiting(self) -> Iterator[dict[str, object]]:
         """Yield the records behind the cursor, without putting damage aside."""
@@ -301,6 +327,7 @@ class Spool:
     def counters(self) -> dict[str, int]:
         """Return what the spool put aside, by reason, and how many events it had to refuse."""
         counts = {"torn": 0, "crc": 0, "gap": 0, "refused": 0, "not-json": 0, "lost": 0}
+        counts["shortened"], counts["shortened_bytes"] = spool_trim.shed(self.folder)
         for name in self._aside_names():
             reason = name.rpartition(".")[2]
             counts[reason] = counts.get(reason, 0) + 1
@@ -330,7 +357,7 @@ class Spool:
             return []
 
     def _path(self, base: int) -> str:
-        return os.path.join(self.folder, f"{base:020d}.seg")
+        return segment_path(self.folder, base)
 
     def _segments(self) -> list[int]:
         """Return the bases of the segments, oldest first."""

@@ -5,28 +5,33 @@ import re
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 
-HEADER = re.compile(rb"([0-9]{1,8}) ([0-9a-f]{8}) ([0-9]{1,19}) ")
-CANDIDATE = re.compile(rb"(?=[0-9]{1,8} [0-9a-f]{8} [0-9]{1,19} )")
-CUT_HEADER = re.compile(rb"[0-9]{1,8}( [0-9a-f]{0,8}( [0-9]{0,19})?)?")
+MOVED = b"~"
+HEADER = re.compile(rb"([0-9]{1,8}) ([0-9a-f]{8}) (~?[0-9]{1,19}) ")
+CANDIDATE = re.compile(rb"(?=[0-9]{1,8} [0-9a-f]{8} ~?[0-9]{1,19} )")
+CUT_HEADER = re.compile(rb"[0-9]{1,8}( [0-9a-f]{0,8}( ~?[0-9]{0,19})?)?")
 
 
-def packed(seq: int, body: bytes) -> bytes:
-    """Return the bytes of one record."""
-    sealed = b"%d %b" % (seq, body)
+def packed(seq: int, body: bytes, *, moved: bool = False) -> bytes:
+    """Return the bytes of one record; a moved one stands elsewhere than it says."""
+    sealed = b"%b%d %b" % (MOVED if moved else b"", seq, body)
     return b"%d %08x %b\n" % (len(body), zlib.crc32(sealed), sealed)
 
 
-def record_at(data: bytes, offset: int, base: int) -> tuple[bytes, int] | None:
-    """Return (JSON, offset behind it) of the intact record at `offset`, or None."""
+def record_at(data: bytes, offset: int, base: int) -> tuple[bytes, int, int] | None:
+    """Return (JSON, offset behind it, sequence) of the intact record at `offset`, or None."""
     head = HEADER.match(data, offset)
-    if head is None or int(head[3]) != base + offset:
+    if head is None:
+        return None
+    seq = int(head[3].lstrip(MOVED))
+    if seq < base or (seq != base + offset and not head[3].startswith(MOVED)):
         return None
     end = head.end() + int(head[1])
     if end > len(data) or zlib.crc32(data[head.start(3) : end]) != int(head[2], 16):
         return None
     # A flipped newline costs nothing: the length has already said where the record ends.
-    return data[head.end() : end], min(end + 1, len(data))
+    return data[head.end() : end], min(end + 1, len(data)), seq
 
 
 def next_record(data: bytes, offset: int, base: int) -> int:
@@ -37,19 +42,19 @@ def next_record(data: bytes, offset: int, base: int) -> int:
     return len(data)
 
 
-def walk(data: bytes, base: int) -> Iterator[tuple[int, int, bytes | None]]:
-    """Yield (begin, end, JSON) of every stretch of the data; the JSON of a damaged one is None."""
+def walk(data: bytes, base: int) -> Iterator[tuple[int, int, int, bytes | None]]:
+    """Yield (begin, end, sequence, JSON) of every stretch; the JSON of a damaged one is None."""
     offset = 0
     while offset < len(data):
         intact = record_at(data, offset, base)
         if intact is not None:
-            yield offset, intact[1], intact[0]
+            yield offset, intact[1], intact[2], intact[0]
             offset = intact[1]
         elif data[offset : offset + 1] == b"\n":
             offset += 1
         else:
             behind = next_record(data, offset + 1, base)
-            yield offset, behind, None
+            yield offset, behind, base + offset, None
             offset = behind
 
 
@@ -64,6 +69,11 @@ def _is_cut(line: bytes) -> bool:
     if head is None:
         return CUT_HEADER.fullmatch(line) is not None
     return head.end() + int(head[1]) > len(line)
+
+
+def segment_path(folder: str, base: int) -> str:
+    """Return the file that holds the records from this sequence on."""
+    return os.path.join(folder, f"{base:020d}.seg")
 
 
 def sync_folder(folder: str) -> None:
@@ -82,9 +92,17 @@ def write_whole(path: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(temporary, flags, 0o600)
     try:
-        os.write(fd, data)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    os.replace(temporary, path)
+        try:
+            # A disk that fills up takes a part and reports no error before the next write.
+            left = memoryview(data)
+            while left:
+                left = left[os.write(fd, left) :]
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
     sync_folder(folder)

@@ -23,6 +23,7 @@ def pointer_lines(settings: Settings) -> dict[str, str]:
         "cache": str(settings.cache),
         "config": str(settings.config_dir),
         "capture": settings.capture,
+        "spool_mb": str(settings.spool_mb),
     }
 
 

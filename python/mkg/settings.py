@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from mkg.errors import ConfigError
 from mkg.json_shape import as_object
@@ -81,6 +81,7 @@ class Settings(BaseModel):
     inject: bool = True
     recall_limit: int = 5
     worker_idle_s: int = 1800
+    spool_mb: int = Field(default=2048, ge=16)
     log_level: str = "info"
     read_cypher: Literal["auto", "on", "off"] = "auto"
     java: str | None = None
@@ -127,6 +128,7 @@ VARIABLES = {
     "inject": "MKG_INJECT",
     "recall_limit": "MKG_RECALL_LIMIT",
     "worker_idle_s": "MKG_WORKER_IDLE_S",
+    "spool_mb": "MKG_SPOOL_MB",
     "log_level": "MKG_LOG_LEVEL",
     "read_cypher": "MKG_READ_CYPHER",
     "java": "MKG_JAVA",

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mkg_hooks import notice
+from mkg_hooks.spool import Spool
 from tests.hooks.launching import (
     LAUNCH,
     SESSION,
@@ -22,6 +23,7 @@ from tests.hooks.launching import (
     start_event,
     tool_event,
     wait_until,
+    write_pointer,
 )
 from tests.support.requirement import requirement
 
@@ -243,6 +245,17 @@ def test_a_spool_that_cannot_be_written_costs_the_user_nothing(offline: Home, sp
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == b"" or json.loads(done.stdout) == {"systemMessage": notice.LOST}
+
+
+def test_the_bound_of_the_pointer_holds_for_the_launcher_and_a_lost_event_is_counted(offline: Home):
+    write_pointer(offline.folder, spool_mb="0")
+    done = offline.hook("claude", "UserPromptSubmit", prompt_event("no room"))
+    assert json.loads(done.stdout) == {"systemMessage": notice.LOST}
+    assert offline.records() == [] and Spool(offline.spool).counters()["lost"] == 1
+    write_pointer(offline.folder, spool_mb="1")
+    offline.hook("claude", "UserPromptSubmit", prompt_event("room", "p2"))
+    assert [r["prompt"] for r in offline.records()] == ["room"]
+    assert Spool(offline.spool).counters()["lost"] == 1
 
 
 @pytest.mark.parametrize("waiting", [False, True])

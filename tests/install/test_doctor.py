@@ -18,6 +18,7 @@ from mkg import doctor, embed
 from mkg.doctor import Link, client_side, store_side
 from mkg.install.clients import CLIENTS
 from mkg.settings import Settings
+from mkg_hooks import spool_trim
 from mkg_hooks.spool import Spool
 from tests.conftest import Live
 from tests.install.place import Machine
@@ -203,6 +204,21 @@ def test_events_that_wait_are_told_until_they_are_gone(ready: Machine):
     assert "1 event" in found.says and "not to be told" not in found.says
     shutil.rmtree(folder)
     assert look("spool").state == "ok"
+
+
+def test_what_a_full_spool_gave_up_or_lost_is_told(ready: Machine):
+    folder = ready.settings().paths.spool_dir
+    kept = Spool(folder, cap_bytes=20_000)
+    for number in range(40):
+        kept.append({"event_key": f"{number}", "tool_name": "Bash", "tool_output": "o" * 500})
+    found = look("spool")
+    assert (found.state, found.repair) == ("warning", "mkg worker drain")
+    count = kept.counters()["shortened"]
+    assert count and f"{count} old tool call(s) lost" in found.says and "MKG_SPOOL_MB" in found.says
+    shown = json.loads(ready.mkg("worker", "status", "--json").stdout)
+    assert shown["spool"]["shortened"] == count and shown["spool_bytes"][1] == 2048 * 2**20
+    spool_trim.count_loss(str(folder))
+    assert "1 were lost" in look("spool").says and "worker status" in look("spool").repair
 
 
 def test_a_worker_that_holds_its_lock_and_does_not_answer_is_found(ready: Machine):

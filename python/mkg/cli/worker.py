@@ -52,7 +52,7 @@ def run(from_client: FromClient = False) -> None:
     from mkg_hooks.spool import Spool
 
     settings = _settings(from_client)
-    paths = settings.paths
+    paths, most = settings.paths, settings.spool_mb * 2**20
     log.to_file(paths.log_dir, level=settings.log_level)
     places = Places(paths.socket, paths.worker_lock, paths.spool_dir, paths.hmac_key)
     secrets: dict[str, str] = {}
@@ -66,11 +66,11 @@ def run(from_client: FromClient = False) -> None:
     makers = Makers(
         connect=connect,
         embedder=lambda: embed.load(settings),
-        deps=partial(Deps, settings=settings, spool=Spool(paths.spool_dir).append),
+        deps=partial(Deps, settings=settings, spool=Spool(paths.spool_dir, cap_bytes=most).append),
         secrets=lambda: secrets,
     )
     logger = log.get("mkg.worker")
-    limits = Limits(idle=float(settings.worker_idle_s))
+    limits = Limits(idle=float(settings.worker_idle_s), spool_bytes=most)
     try:
         lifecycle.run(places, makers, dispatch, log=logger, limits=limits)
     except BaseException as error:
@@ -101,16 +101,18 @@ def status(as_json: AsJson = False) -> None:
     from mkg.worker import client
     from mkg_hooks.spool import Spool
 
-    paths = _settings().paths
+    settings = _settings()
+    paths = settings.paths
     found = client.ask(paths.socket, "status")
     answer: dict[str, object]
     if found is None:
-        spool = Spool(paths.spool_dir)
+        spool = Spool(paths.spool_dir, cap_bytes=settings.spool_mb * 2**20)
         answer = {
             "running": False,
             "queue": spool.pending(),
             "quarantined": spool.quarantined(),
             "spool": spool.counters(),
+            "spool_bytes": list(spool.room()),
         }
     else:
         answer = {"running": True, **found}

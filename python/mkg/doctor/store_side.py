@@ -81,13 +81,18 @@ def spool(settings: Settings) -> Link:
         return Link("spool", "broken", f"{folder} is open to others", f"chmod 700 {_q(folder)}")
     if not os.access(folder, os.W_OK):
         return Link("spool", "broken", f"{folder} cannot be written", f"chmod u+w {_q(folder)}")
-    kept = Spool(folder)
-    waiting, aside, lost = kept.pending(), kept.quarantined(), kept.counters()["lost"]
-    if aside or lost:
-        told = f"{waiting} wait, {aside} were put aside as damaged or refused, {lost} did not fit"
+    kept = Spool(folder, cap_bytes=settings.spool_mb * 2**20)
+    counts, waiting, aside = kept.counters(), kept.pending(), kept.quarantined()
+    told = f"{waiting} event(s) wait"
+    if counts["shortened"]:
+        used, most = (size // 2**20 for size in kept.room())
+        told += f", {counts['shortened']} old tool call(s) lost {counts['shortened_bytes']} bytes"
+        told += f" of their texts to keep the spool small ({used} of {most} MB, MKG_SPOOL_MB)"
+    if aside or counts["lost"]:
+        told += f", {aside} were put aside as damaged or refused, {counts['lost']} were lost"
         return Link("spool", "warning", told, f"mkg worker status && ls {_q(folder)}")
-    if waiting:
-        return Link("spool", "warning", f"{waiting} event(s) wait", "mkg worker drain")
+    if waiting or counts["shortened"]:
+        return Link("spool", "warning", told, "mkg worker drain")
     return Link("spool", "ok", "nothing waits")
 
 

@@ -214,7 +214,7 @@ class Drain:
             self._changed.wait_for(lambda: self._stopping, seconds)
 
     def status(self) -> dict[str, Any]:
-        """Return the queue: its length, the age of its oldest item, and the last error."""
+        """Return the queue: its length, its oldest item, the last error, bytes used and allowed."""
         oldest = self._spool.oldest() or {}
         return {
             "queue": self._spool.pending(),
@@ -222,5 +222,6 @@ class Drain:
             "last_error": self.last_error,
             "quarantined": self._spool.quarantined(),
             "spool": self._spool.counters(),
+            "spool_bytes": list(self._spool.room()),
             **self.counters,
         }

@@ -38,7 +38,7 @@ class Worker:
         self.limits = limits or Limits()
         self.places = places
         self.log = log
-        self.spool = Spool(places.spool)
+        self.spool = Spool(places.spool, cap_bytes=self.limits.spool_bytes)
         self.memory = Memory(makers, dispatch, log, on_up=lambda: notice.clear(str(places.spool)))
         self.drain = Drain(self.spool, dispatch, self.memory, self.limits, log)
         answers = Answers(dispatch, self.memory, str(places.spool), self.limits, log)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mkg_hooks.payload import HookEvent, HookResult
+from mkg_hooks.spool import CAP_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Limits:
     backoff_most: float = 5.0
     poll: float = 1.0
     same_firing: float = 2.0
+    spool_bytes: int = CAP_BYTES
 
 
 class Dispatch(Protocol):
