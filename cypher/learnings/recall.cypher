@@ -24,7 +24,7 @@
 // @return  resolved    BOOLEAN
 // @return  age_seconds  INTEGER NOT NULL
 // @return  session_id  STRING
-// @return  score       FLOAT NOT NULL      fused rank plus the status bonus
+// @return  score       FLOAT NOT NULL      of 2 at most: each side's part of its best hit
 // @return  cosine      FLOAT               null when the vector side did not find it
 // @return  sources     LIST<STRING NOT NULL> NOT NULL
 // @locks   none
@@ -33,8 +33,9 @@
 // @allow   CartesianProduct  the left side is one row
 // @why     One statement for the prompt. What this session was told in this epoch, or said itself,
 //          is left out after the indexes answered, hence the over-fetch; it is looked up from the
-//          session's side, whose degree stays small. Names differ between the branches because the
-//          server fails on a name that a filtered SEARCH reuses.
+//          session's side, whose degree stays small. Each side counts by its part of its best hit: on
+//          labelled facts that found more than ranks alone. Names differ between the branches because
+//          the server fails on a name that a filtered SEARCH reuses.
 OPTIONAL MATCH (asking:Session {session_id: $session_id})
 WITH
   $excluded +
@@ -51,11 +52,17 @@ CALL () {
       WHERE near.owner_key = $owner_key AND near.injectable = true AND near.embedding_model = $embedding_model
       LIMIT $pool
     ) SCORE AS closeness
-  WITH near, closeness
-  ORDER BY closeness DESC, near.id
-  WITH collect(near) AS nears, collect(closeness) AS scores
-  UNWIND range(0, size(nears) - 1) AS i
-  RETURN nears[i] AS hit, 1.0 / (60 + i + 1) AS part, 2.0 * scores[i] - 1.0 AS cosine, 'vector' AS source
+  WITH near, 2.0 * closeness - 1.0 AS cosine
+  WITH collect({hit: near, cosine: cosine}) AS nears, max(cosine) AS nearest
+  UNWIND nears AS n
+  RETURN
+    n.hit AS hit,
+    n.cosine AS cosine,
+    CASE
+      WHEN n.cosine > 0 THEN (n.cosine / nearest) ^ 2
+      ELSE 0.0
+    END AS part,
+    'vector' AS source
     UNION ALL
   UNWIND
     CASE
@@ -65,11 +72,9 @@ CALL () {
   CALL db.index.fulltext.queryNodes('project_learning_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
   WITH node AS worded, bm25
   WHERE worded.owner_key = $owner_key AND worded.injectable = true
-  WITH worded, bm25
-  ORDER BY bm25 DESC, worded.id
-  WITH collect(worded) AS wordeds
-  UNWIND range(0, size(wordeds) - 1) AS j
-  RETURN wordeds[j] AS hit, 1.0 / (60 + j + 1) AS part, null AS cosine, 'text' AS source
+  WITH collect({hit: worded, bm25: bm25}) AS wordeds, max(bm25) AS best
+  UNWIND wordeds AS w
+  RETURN w.hit AS hit, null AS cosine, (w.bm25 / best) ^ 1.5 AS part, 'text' AS source
 }
 WITH known, hit, part, cosine, source
 WHERE NOT hit.id IN known

@@ -23,14 +23,14 @@
 // @return  resolved    BOOLEAN
 // @return  age_seconds  INTEGER NOT NULL
 // @return  session_id  STRING
-// @return  score       FLOAT NOT NULL      fused rank plus the status bonus
+// @return  score       FLOAT NOT NULL      of 2 at most: each side's part of its best hit, plus the status bonus
 // @return  cosine      FLOAT               null when the vector side did not find it
 // @return  sources     LIST<STRING NOT NULL> NOT NULL
 // @locks   none
 // @index   project_learning_vector, project_learning_fulltext
 // @uses    db.index.fulltext.queryNodes
-// @why     The agent's own pull: candidates too, marked by their status. Relevance ranks first; being
-//          approved is worth at most one place near the top, never more.
+// @why     The agent's own pull: candidates too, marked by their status. Each side counts by
+//          its part of its best hit, as measured on labelled facts; being approved adds a little.
 CALL () {
   MATCH (near:Learning)
     SEARCH near IN (
@@ -39,11 +39,17 @@ CALL () {
       WHERE near.owner_key = $owner_key AND near.live = true AND near.embedding_model = $embedding_model
       LIMIT $pool
     ) SCORE AS closeness
-  WITH near, closeness
-  ORDER BY closeness DESC, near.id
-  WITH collect(near) AS nears, collect(closeness) AS scores
-  UNWIND range(0, size(nears) - 1) AS i
-  RETURN nears[i] AS hit, 1.0 / (60 + i + 1) AS part, 2.0 * scores[i] - 1.0 AS cosine, 'vector' AS source
+  WITH near, 2.0 * closeness - 1.0 AS cosine
+  WITH collect({hit: near, cosine: cosine}) AS nears, max(cosine) AS nearest
+  UNWIND nears AS n
+  RETURN
+    n.hit AS hit,
+    n.cosine AS cosine,
+    CASE
+      WHEN n.cosine > 0 THEN (n.cosine / nearest) ^ 2
+      ELSE 0.0
+    END AS part,
+    'vector' AS source
     UNION ALL
   UNWIND
     CASE
@@ -53,11 +59,9 @@ CALL () {
   CALL db.index.fulltext.queryNodes('project_learning_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
   WITH node AS worded, bm25
   WHERE worded.owner_key = $owner_key AND worded.live = true
-  WITH worded, bm25
-  ORDER BY bm25 DESC, worded.id
-  WITH collect(worded) AS wordeds
-  UNWIND range(0, size(wordeds) - 1) AS j
-  RETURN wordeds[j] AS hit, 1.0 / (60 + j + 1) AS part, null AS cosine, 'text' AS source
+  WITH collect({hit: worded, bm25: bm25}) AS wordeds, max(bm25) AS best
+  UNWIND wordeds AS w
+  RETURN w.hit AS hit, null AS cosine, (w.bm25 / best) ^ 1.5 AS part, 'text' AS source
 }
 WITH hit, part, cosine, source
 WHERE hit.status IN $statuses AND hit.consolidated = false
@@ -65,7 +69,7 @@ WITH
   hit,
   sum(part) +
   CASE hit.status
-    WHEN 'approved' THEN 0.0003
+    WHEN 'approved' THEN 0.03
     ELSE 0.0
   END AS score,
   max(cosine) AS cosine,

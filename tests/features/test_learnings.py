@@ -223,6 +223,48 @@ def test_what_the_session_itself_just_said_is_not_told_back_to_it(live: Live) ->
     assert told(ask(live, "How do I deploy the service to staging?", session="s10")) == [MAKE_SHIP]
 
 
+@requirement("MEM-W07", "MEM-T033")
+def test_relevance_ranks_first_and_being_approved_breaks_a_tie(live: Live) -> None:
+    put(live, "The staging database listens on port 5433.", origin="assistant_clean")
+    put(live, "The office has a ping-pong table and a port of Madeira.")
+    assert pulled(live, "Which port does the staging database use?")[0] == (
+        "The staging database listens on port 5433.",
+        "candidate",
+    )
+    put(live, "Order MTR-9 is packed in hall 4.", origin="assistant_clean")
+    put(live, "Order MTR-9 is packed in hall 5.")
+    assert [status for _, status in pulled(live, "Where is order MTR-9 packed?")[:2]] == [
+        "approved",
+        "candidate",
+    ]
+
+
+@requirement("MEM-T033")
+def test_what_both_sides_find_stands_before_what_only_one_finds_as_well(live: Live) -> None:
+    both = "The invoices are archived in the bucket cold-storage."
+    put(live, both)
+    for number in range(3):
+        put(live, f"Bills older than a year are kept elsewhere, case {number}.")
+        put(live, f"A bucket of paint stands in room {number}.")
+    query = retrieval.prepare("In which bucket are the invoices archived?", minilm())
+    hits = retrieval.pull(
+        live.run, query, owner_key=f"project:{SHOP}", statuses=["approved"], limit=7
+    )
+    assert hits[0].text == both
+    assert isinstance(hits[0], learnings.Hit)
+    assert sorted(hits[0].sources) == ["text", "vector"]
+    assert hits[0].score == pytest.approx(2.03)
+    scores = [hit.score for hit in hits if isinstance(hit, learnings.Hit)]
+    assert len(scores) == len(hits) and scores == sorted(scores, reverse=True)
+
+
+def pulled(live: Live, question: str) -> list[tuple[str, str]]:
+    query = retrieval.prepare(question, minilm())
+    asked = ["approved", "candidate"]
+    hits = retrieval.pull(live.run, query, owner_key=f"project:{SHOP}", statuses=asked, limit=5)
+    return [(hit.text, hit.status) for hit in hits]
+
+
 @requirement("MEM-W04")
 def test_without_a_vector_the_words_still_find_it_and_it_is_said(live: Live) -> None:
     put(live, MAKE_SHIP)
