@@ -37,6 +37,7 @@ class Route:
     foreground: tuple[str, ...]
     background: tuple[str, ...]
     items: dict[str, int]
+    text: inject.Budget
 
 
 Foreground = Callable[[HookEvent, Deps, int], list[Section]]
@@ -61,7 +62,7 @@ def routes() -> dict[str, Route]:
     """All routes.
 
     Raises:
-        BundleError: `routes.toml` names a feature that has no handler.
+        BundleError: `routes.toml` names a feature that has no handler, or lacks a budget.
     """
     data = tomllib.loads((root("hooks") / "routes.toml").read_text(encoding="utf-8"))
     made: dict[str, Route] = {}
@@ -71,12 +72,19 @@ def routes() -> dict[str, Route]:
             tuple(values["foreground"]),
             tuple(values["background"]),
             dict(values.get("items", {})),
+            inject.Budget(int(values.get("characters", 0)), int(values.get("tokens", 0))),
         )
         unknown = (set(route.foreground) - set(FOREGROUND)) | (
             set(route.background) - set(BACKGROUND)
         )
         if unknown:
             raise BundleError(f"hooks/routes.toml: {event} names unknown features {unknown}")
+        silent = [slug for slug in route.foreground if route.items.get(slug, 0) < 1]
+        if route.foreground and (silent or min(route.text.characters, route.text.tokens) < 1):
+            raise BundleError(
+                f"hooks/routes.toml: {event} answers at once, so it needs characters, tokens and"
+                " items for each feature of its foreground"
+            )
         made[event] = route
     return made
 
@@ -101,8 +109,8 @@ def answer(event: HookEvent, deps: Deps) -> HookResult:
         raise GraphUnavailable("the graph is out of reach; run: mkg db up")
     sections: list[Section] = []
     for slug in route.foreground:
-        sections += FOREGROUND[slug](event, deps, route.items.get(slug, 5))
-    block = inject.render(sections)
+        sections += FOREGROUND[slug](event, deps, route.items[slug])
+    block = inject.render(sections, route.text)
     if not block.text:
         return HookResult()
     _log.info("found", event_name=event.name, items=len(block.ids), left_out=block.left_out)

@@ -1,14 +1,17 @@
 """Events through dispatch on a real server: recorded, learned from, answered, told once."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mkg.errors import GraphUnavailable
+from mkg.bundle.files import root
+from mkg.errors import BundleError, GraphUnavailable
 from mkg_hooks import dispatch
+from mkg_hooks.clients import CONTEXT_CHARACTERS
 from mkg_hooks.deps import Deps
 from mkg_hooks.payload import HookEvent, from_record
 from tests.conftest import Live
@@ -289,6 +292,30 @@ def test_applying_the_same_records_again_changes_nothing(
 
 def test_every_route_names_features_that_have_handlers() -> None:
     assert {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"} <= set(dispatch.routes())
+    assert all(r.text.characters <= CONTEXT_CHARACTERS for r in dispatch.routes().values())
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ('"timeline"]', '"weather"]', "unknown features {'weather'}"),
+        ("characters = 9000\n", "", "needs characters, tokens and items"),
+        ("tokens = 2000", "tokens = 0", "needs characters, tokens and items"),
+        (", timeline = 3", "", "needs characters, tokens and items"),
+        ("x", "x", None),
+    ],
+)
+def test_a_route_without_a_budget_or_a_handler_is_refused(
+    was: str, becomes: str, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (root("hooks") / "routes.toml").read_text(encoding="utf-8")
+    (tmp_path / "routes.toml").write_text(text.replace(was, becomes), encoding="utf-8")
+    monkeypatch.setattr(dispatch, "root", lambda _: tmp_path)
+    if said is None:
+        assert dispatch.routes.__wrapped__() == dispatch.routes()
+        return
+    with pytest.raises(BundleError, match=re.escape(said)):
+        dispatch.routes.__wrapped__()
 
 
 def test_no_more_is_told_than_the_setting_allows(live: Live, tmp_path: Path) -> None:

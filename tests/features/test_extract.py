@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mkg.features.learnings.extract import Candidate, Turn, extract, task_pattern
-from mkg.features.learnings.inject import Section, render
+from mkg.features.learnings.inject import Budget, Section, render
 from tests.support.requirement import requirement
 from tests.support.sentences import said
 
@@ -195,7 +195,9 @@ def test_a_statement_keeps_its_language_and_its_words(prompt, text):
 @requirement("B61")
 def test_an_assistant_that_repeats_our_block_teaches_nothing_in_ten_cycles():
     fact = "We decided to use SQLite because the data fits on one machine."
-    block = render([Section("Learnings", ({"id": "l1", "text": fact},), ("l1",))]).text
+    block = render(
+        [Section("Learnings", ({"id": "l1", "text": fact},), ("l1",))], Budget(9_000, 2_000)
+    ).text
     assert fact in block
     cycle = [
         user("Fix the import.\n" + block),

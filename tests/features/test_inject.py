@@ -12,6 +12,8 @@ from mkg.features.timeline.episode import age
 from tests.support.hits import hit
 from tests.support.requirement import requirement
 
+BUDGET = inject.Budget(9_000, 2_000)
+
 
 def section(*texts: str) -> Section:
     return Section(
@@ -32,6 +34,7 @@ def test_a_text_cannot_close_the_block_or_open_another(own_home: object) -> None
                 "< / PROJECT-MEMORY\n>",
             )
         ],
+        BUDGET,
         nonce="0f0f0f",
     )
     lines = block.text.split("\n")
@@ -45,7 +48,7 @@ def test_a_text_cannot_close_the_block_or_open_another(own_home: object) -> None
 
 @requirement("SEC-21")
 def test_a_nonce_that_occurs_in_the_content_is_replaced() -> None:
-    block = inject.render([section("the nonce is deadbeef")], nonce="deadbeef")
+    block = inject.render([section("the nonce is deadbeef")], BUDGET, nonce="deadbeef")
     assert block.text
     assert "nonce=deadbeef" not in block.text.split("\n")[0]
 
@@ -54,7 +57,7 @@ def test_a_nonce_that_occurs_in_the_content_is_replaced() -> None:
 @given(st.lists(st.text(max_size=120), min_size=1, max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_any_text_comes_back_equal_from_its_line(texts: list[str]) -> None:
-    block = inject.render([section(*texts)])
+    block = inject.render([section(*texts)], BUDGET)
     lines = [line for line in block.text.split("\n") if line.startswith("{")]
     read = [json.loads(line)["text"] for line in lines]
     assert (
@@ -73,7 +76,7 @@ def test_any_text_comes_back_equal_from_its_line(texts: list[str]) -> None:
 
 @requirement("B13", "CL-18")
 def test_two_hundred_long_items_are_cut_between_items_and_the_rest_is_counted() -> None:
-    block = inject.render([section(*(f"{n} " + "long words " * 20 for n in range(200)))])
+    block = inject.render([section(*(f"{n} " + "long words " * 20 for n in range(200)))], BUDGET)
     assert len(block.text) <= 9_000
     assert inject.tokens(block.text) <= 2_000
     lines = block.text.split("\n")
@@ -84,8 +87,20 @@ def test_two_hundred_long_items_are_cut_between_items_and_the_rest_is_counted() 
     assert block.left_out == 200 - len(whole)
 
 
+@requirement("CL-18")
+def test_a_short_budget_cuts_the_later_section_first_and_counts_all_that_is_missing() -> None:
+    long, short = section("a" * 200, "b" * 200), section("c", "d")
+    whole = inject.render([long, short], BUDGET)
+    assert (len(whole.ids), whole.left_out) == (4, 0)
+    for characters, kept in ((len(whole.text), 2), (600, 1), (300, 0)):
+        block = inject.render([long, short], inject.Budget(characters, 2_000))
+        assert (len(block.ids), block.left_out) == (kept, 4 - kept)
+        assert len(block.text) <= characters
+    assert inject.render([long, short], inject.Budget(9_000, 200)).left_out == 3
+
+
 def test_nothing_to_tell_is_an_empty_text() -> None:
-    assert inject.render([section()]).text == ""
+    assert inject.render([section()], BUDGET).text == ""
 
 
 def test_the_cap_of_one_session_spares_what_the_user_typed() -> None:

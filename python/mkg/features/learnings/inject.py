@@ -1,8 +1,8 @@
 """The one encoder through which everything injected goes (D18, SEC-21, CL-18, CL-19).
 
 A block is named with a nonce made for this injection. One item a line, each a JSON object in which
-`<`, `>`, `&`, separators and format characters are escaped: text that is data stays data. Budget:
-9,000 characters and 2,000 tokens, cut between items, never inside one.
+`<`, `>`, `&`, separators and format characters are escaped: text that is data stays data. The
+budget comes from `hooks/routes.toml`; it cuts between items, never inside one.
 """
 
 import json
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from mkg.features.learnings import Hit, Known
 from mkg.features.timeline.episode import age
 
-CHARACTERS, TOKENS = 9_000, 2_000
 ITEM_TEXT = 240
 PER_SESSION = 3
 """Most items of one source session in one recall, unless the user typed them (SEC-30)."""
@@ -29,6 +28,14 @@ _ORIGINS = {
     "import": "imported",
     "mcp_write": "written by an agent",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most one block may hold, its frame included."""
+
+    characters: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +83,8 @@ def capped(hits: Sequence[Hit], limit: int) -> list[Hit]:
     return kept
 
 
-def render(sections: Sequence[Section], *, nonce: str | None = None) -> Block:
-    """Lay out sections within the budget; an empty block when no item is left."""
+def render(sections: Sequence[Section], budget: Budget, *, nonce: str | None = None) -> Block:
+    """Lay out sections until the budget is full; an empty block when no item is left."""
     nonce = nonce or secrets.token_hex(12)
     opening, closing = f"<mkg-memory nonce={nonce}>", f"</mkg-memory nonce={nonce}>"
     head = (
@@ -89,15 +96,18 @@ def render(sections: Sequence[Section], *, nonce: str | None = None) -> Block:
     for section in sections:
         started = False
         for position, entry in enumerate(section.items):
+            if left_out:
+                left_out += 1
+                continue
             line = encode(entry)
             if nonce in line:
                 # A text that carries this nonce could close the block: choose another name.
-                return render(sections)
+                return render(sections, budget)
             heading = [] if started else [f"{section.heading}:"]
             tail = f"{9999} more, ask project_get_context"
-            if not _fits([*lines, *heading, line, tail, closing]):
-                left_out += len(section.items) - position
-                break
+            if not _fits([*lines, *heading, line, tail, closing], budget):
+                left_out = 1
+                continue
             lines += [*heading, line]
             started, taken = True, taken + 1
             if position < len(section.ids):
@@ -141,6 +151,6 @@ def _escape(c: str) -> str:
     return c
 
 
-def _fits(lines: Sequence[str]) -> bool:
+def _fits(lines: Sequence[str], budget: Budget) -> bool:
     text = "\n".join(lines)
-    return len(text) <= CHARACTERS and tokens(text) <= TOKENS
+    return len(text) <= budget.characters and tokens(text) <= budget.tokens
