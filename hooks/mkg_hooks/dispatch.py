@@ -129,6 +129,7 @@ def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
 
     Raises:
         GraphUnavailable: nothing was lost; the caller keeps the records and tries again.
+        ValueError: a record is of a kind that only a newer version knows.
     """
     run = deps.run
     if run is None:
@@ -139,6 +140,8 @@ def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
             rows = _flush(run, rows)
             _deliver(run, record)
             continue
+        if record.get("kind") != "event":
+            raise ValueError(f"a record of a newer version: v {record.get('v')}")
         if not record.get("session_id"):
             continue
         if record["name"] == "UserPromptSubmit":

@@ -39,6 +39,7 @@ from mkg_hooks.spool_records import (
 SEGMENT_BYTES = 8 * 1024 * 1024
 ROLL_BYTES = 256 * 1024
 WINDOW_BYTES = 1024 * 1024
+BATCH_BYTES = 8 * 1024 * 1024  # what one read holds, whatever the limit says
 CAP_BYTES = 2 * 1024 * 1024 * 1024
 FREE_SHARE = 10  # the spool may take one tenth of what the disk has free
 SHED_SHARE = 0.9  # from here on bodies of tool calls go, the oldest first
@@ -197,7 +198,7 @@ class Spool:
                 continue
             if isinstance(record, dict):
                 found.append((Cursor(passed), cast("dict[str, object]", record)))
-            if len(found) >= limit:
+            if len(found) >= limit or passed - after >= BATCH_BYTES:
                 break
         if not found and passed > after == self.cursor():
             # Only damage lay there, and it is put aside: it need not be read again.

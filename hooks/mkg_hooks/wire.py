@@ -11,6 +11,7 @@ for an event nobody waits for). Reply to every other verb: `OUT <n>\\n` and JSON
 
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 VERBS = frozenset({"hook", "status", "drain", "embed", "session", "stop", "ping"})
@@ -55,8 +56,13 @@ def reply(data: bytes) -> bytes:
     return b"OUT %d\n%b" % (len(data), data)
 
 
-def read_frame(link: socket.socket, deadline: float) -> Frame:
-    """Read one request before `deadline` (monotonic). Raises WireError."""
+def read_frame(
+    link: socket.socket, deadline: float, admitted: Callable[[int], bool] | None = None
+) -> Frame:
+    """Read one request before `deadline` (monotonic); `admitted` says whether its size is.
+
+    Raises WireError.
+    """
     head, rest = _line(link, deadline)
     words = head.split(b" ")
     if len(words) != 6 or words[0] != b"MKG1":
@@ -67,6 +73,8 @@ def read_frame(link: socket.socket, deadline: float) -> Frame:
     size, env_size = int(words[4]), int(words[5])
     if size > PAYLOAD_BYTES or env_size > ENV_BYTES:
         raise WireError("the frame is larger than the protocol allows")
+    if admitted is not None and not admitted(size + env_size):
+        raise WireError("too much is being read at once")
     body = _exactly(link, size + env_size, rest, deadline)
     return Frame(verb, client, event, bytes(body[:size]), _env(bytes(body[size:])))
 

@@ -1,6 +1,7 @@
 """The note by which `hooks/launch.py` finds interpreter, socket and spool of the program."""
 
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -40,3 +41,18 @@ def write_pointer(settings: Settings) -> Path:
         pass
     write_private(paths.pointer, text)
     return paths.pointer
+
+
+def read_pointer(path: Path) -> dict[str, str]:
+    """Return what a note says; nothing when there is none, or when others could have written it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return {}
+    with os.fdopen(descriptor, encoding="utf-8", errors="surrogateescape") as handle:
+        found = os.fstat(handle.fileno())
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if not ours or found.st_mode & 0o077:
+            return {}
+        lines = (line.strip().partition("=") for line in handle.read(65536).split("\n"))
+        return {name.strip(): value.strip() for name, equals, value in lines if equals}

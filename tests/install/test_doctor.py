@@ -232,6 +232,18 @@ def test_a_worker_that_holds_its_lock_and_does_not_answer_is_found(ready: Machin
     assert look("worker").state == "ok"
 
 
+def test_a_worker_that_found_an_installation_which_does_not_start_is_named(
+    ready: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    status: dict[str, object] = {"pid": 7, "graph": "up", "code": "current", "version": "1.0"}
+    monkeypatch.setattr(store_side.client, "ask", lambda *words, **options: status)
+    assert look("worker").state == "ok"
+    status["code"] = "unusable"
+    found = look("worker")
+    assert (found.state, "1.0" in found.says) == ("warning", True)
+    assert found.repair.startswith("pip install")
+
+
 def test_a_full_disk_is_found(ready: Machine, monkeypatch: pytest.MonkeyPatch):
     seen = {}
     for free in (10**7, 10**9, 10**12):

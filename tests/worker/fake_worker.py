@@ -4,7 +4,8 @@
 
 In HOME: `applied` gets one event key a line; `graph-down` present means that the graph is away;
 `slow-answer` present means that an answer never comes; `poison` holds a text that cannot be
-applied.
+applied; `code` is the code on disk and `held` the memory in use, as `watch` sees them. `began` gets
+a line for every start, `served` for every end that is not a successor's beginning.
 """
 
 import os
@@ -17,10 +18,20 @@ from typing import Any
 
 from mkg.errors import GraphUnavailable
 from mkg.worker import lifecycle
+from mkg.worker.code import Code, Watch
 from mkg.worker.shape import Limits, Makers, Places
 from mkg_hooks.payload import HookEvent, HookResult
 
-LIMITS = Limits(poll=0.05, backoff_first=0.05, backoff_most=0.1, same_firing=2.0)
+LIMITS = Limits(
+    poll=0.05,
+    backoff_first=0.05,
+    backoff_most=0.1,
+    same_firing=2.0,
+    look=0.05,
+    in_flight=4 * 1024 * 1024,
+    resident=100,
+    grown=0.2,
+)
 
 
 @dataclass
@@ -118,8 +129,42 @@ def makers(home: Path) -> Makers:
     return Makers(connect=lambda: Run(home), embedder=Embed, deps=Deps, secrets=dict)
 
 
+def watch(home: Path) -> Watch:
+    """The code on disk is what `code` says; `unusable` keeps it from starting."""
+
+    def look(note: Path) -> Code:
+        told = note.read_text() if note.exists() else ""
+        return Code(sys.executable, "", told)
+
+    def proof(python: str) -> str | None:
+        return None if (home / "unusable").exists() else "next"
+
+    def memory() -> int | None:
+        told = home / "held"
+        return int(told.read_text() or 0) if told.exists() else 0
+
+    return Watch(home / "code", LIMITS, Log(), look=look, proof=proof, memory=memory)
+
+
+def main(folder: Path) -> None:
+    """Serve, and become the next worker when there is other code."""
+    with (folder / "began").open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    looking = watch(folder)
+    ended = lifecycle.run(
+        places(folder),
+        makers(folder),
+        Dispatch(folder),
+        log=Log(),
+        limits=LIMITS,
+        watch=looking,
+    )
+    if ended == "replaced" and looking.successor:
+        os.execv(looking.successor, [looking.successor, __file__, str(folder)])
+    if ended == "over":
+        with (folder / "served").open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    won = lifecycle.run(places(folder), makers(folder), Dispatch(folder), log=Log(), limits=LIMITS)
-    if won:
-        (folder / "served").open("a").write(f"{os.getpid()}\n")
+    main(Path(sys.argv[1]))

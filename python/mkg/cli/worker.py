@@ -1,6 +1,7 @@
 """`mkg worker`: the resident process that records events and answers hooks."""
 
 import json
+import os
 from functools import partial
 from typing import Annotated, Any
 
@@ -43,9 +44,13 @@ def _connect(settings: Any) -> Any:
 
 @app.command()
 def run(from_client: FromClient = False) -> None:
-    """Be the worker in this process; ends quietly when there already is one."""
+    """Be the worker in this process; ends quietly when there already is one.
+
+    When other code lies on the disk, the process finishes what it holds and becomes that code.
+    """
     from mkg import embed, log
     from mkg.worker import lifecycle
+    from mkg.worker.code import Watch
     from mkg.worker.shape import Limits, Makers, Places
     from mkg_hooks import dispatch
     from mkg_hooks.deps import Deps
@@ -71,8 +76,12 @@ def run(from_client: FromClient = False) -> None:
     )
     logger = log.get("mkg.worker")
     limits = Limits(idle=float(settings.worker_idle_s), spool_bytes=most)
+    watch = Watch(paths.pointer, limits, logger)
     try:
-        lifecycle.run(places, makers, dispatch, log=logger, limits=limits)
+        ended = lifecycle.run(places, makers, dispatch, log=logger, limits=limits, watch=watch)
+        if ended == "replaced" and watch.successor:
+            words = ["-P", "-m", "mkg", "worker", "run", *(["--from-client"] * from_client)]
+            os.execv(watch.successor, [watch.successor, *words])
     except BaseException as error:
         # Nobody reads the stderr of a detached process: the log is the only witness.
         logger.error("worker.died", reason=type(error).__name__)

@@ -57,6 +57,9 @@ def worker(settings: Settings) -> Link:
     told = f"pid {status.get('pid')}, graph {status.get('graph')}"
     if status.get("graph_error"):
         return Link("worker", "warning", f"{told}: {status['graph_error']}", "mkg db up")
+    if status.get("code") == "unusable":
+        told += f"; it stays with version {status.get('version')}: what is installed does not start"
+        return Link("worker", "warning", told, "pip install --force-reinstall meta-knowledge-graph")
     return Link("worker", "ok", told)
 
 

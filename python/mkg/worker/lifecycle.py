@@ -1,4 +1,4 @@
-"""A worker's life: one winner among many starters, idle exit, quiet stop, kill -9 harmless."""
+"""A worker's life: one winner among many starters, idle exit, quiet stop, a successor's code."""
 
 import contextlib
 import fcntl
@@ -10,16 +10,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from mkg.worker.answers import Answers
+from mkg.worker.code import Watch
 from mkg.worker.drain import Drain
 from mkg.worker.memory import Memory
 from mkg.worker.server import Server
 from mkg.worker.shape import Dispatch, Limits, Log, Makers, Places
-from mkg_hooks import intake, notice, wire
+from mkg_hooks import intake, notice, starting, wire
 from mkg_hooks.spool import Spool
 
 LOSER_PATIENCE = 3.0
+Ending = Literal["taken", "over", "replaced"]
 REHEARSAL = b'{"session_id":"-","prompt":"x","tool_name":"Bash","tool_input":{"command":"ls"}}'
 
 
@@ -34,20 +37,31 @@ class Worker:
         *,
         log: Log,
         limits: Limits | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.limits = limits or Limits()
         self.places = places
         self.log = log
         self.spool = Spool(places.spool, cap_bytes=self.limits.spool_bytes)
+        self.watch = watch
         self.memory = Memory(makers, dispatch, log, on_up=lambda: notice.clear(str(places.spool)))
         self.drain = Drain(self.spool, dispatch, self.memory, self.limits, log)
         answers = Answers(dispatch, self.memory, str(places.spool), self.limits, log)
         self.server = Server(
             places, makers, self.memory, self.spool, self.drain, answers, self.limits, log
         )
+        if watch is not None:
+            self.server.more = watch.status
 
     def stop(self) -> None:
         """End `serve` after the batch at hand; safe in a signal handler."""
+        self.server.told_to_stop = True
+        self.server.stop()
+
+    def make_room(self) -> None:
+        """End `serve` after the batch at hand, for the process that takes this one's place."""
+        # Hooks that find no socket meanwhile spool, and need start nobody.
+        starting.due(os.fsencode(self.places.spool))
         self.server.stop()
 
     def serve(self) -> None:
@@ -58,8 +72,9 @@ class Worker:
         draining = threading.Thread(target=self.drain.run, daemon=True, name="drain")
         warming.start()
         draining.start()
-        with contextlib.suppress(FileNotFoundError):
-            (self.places.spool / "starting").unlink()
+        if self.watch is not None:
+            looking = (self.make_room,)
+            threading.Thread(target=self.watch.run, args=looking, daemon=True, name="watch").start()
         self.log.info("worker.started", pid=os.getpid())
         try:
             while True:
@@ -68,6 +83,8 @@ class Worker:
                 if self.server.stopping or self.spool.oldest() is None:
                     break
         finally:
+            if self.watch is not None:
+                self.watch.stop()
             self.drain.stop()
             draining.join()
             self.server.close()
@@ -126,14 +143,24 @@ def answers(path: Path, timeout: float = 0.5) -> bool:
 
 
 def run(
-    places: Places, makers: Makers, dispatch: Dispatch, *, log: Log, limits: Limits | None = None
-) -> bool:
-    """Be the worker of this store until stopped or idle; False when there already is one."""
+    places: Places,
+    makers: Makers,
+    dispatch: Dispatch,
+    *,
+    log: Log,
+    limits: Limits | None = None,
+    watch: Watch | None = None,
+) -> Ending:
+    """Be the worker of this store until stopped, idle or replaced.
+
+    Returns "taken" when there already is one, and "replaced" when the caller should become
+    `watch.successor`: the lock and the socket are free then.
+    """
     os.umask(0o077)
     with sole(places) as mine:
         if not mine:
-            return False
-        worker = Worker(places, makers, dispatch, log=log, limits=limits)
+            return "taken"
+        worker = Worker(places, makers, dispatch, log=log, limits=limits, watch=watch)
 
         def leave(number: int, frame: FrameType | None) -> None:
             worker.stop()
@@ -141,4 +168,8 @@ def run(
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, leave)
         worker.serve()
-        return True
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        # Whoever stopped it meant the successor too.
+        follows = watch is not None and watch.successor and not worker.server.told_to_stop
+        return "replaced" if follows else "over"

@@ -19,6 +19,7 @@ from mkg.worker.drain import Drain
 from mkg.worker.firings import Firings
 from mkg.worker.guard import Failed, outcome
 from mkg.worker.memory import Memory
+from mkg.worker.room import Room
 from mkg.worker.shape import Limits, Log, Makers, Places
 from mkg_hooks import consent, intake, wire
 from mkg_hooks.payload import HookEvent, from_record
@@ -78,6 +79,7 @@ class Server:
         self._log = log
         self._firings = Firings(limits.same_firing)
         self._slots = threading.BoundedSemaphore(limits.connections)
+        self._room = Room(limits.in_flight)
         self._home = os.fsencode(places.hmac_key.parent)
         self._key = intake.load_key(str(places.hmac_key))
         self._wake_read, self._wake_write = os.pipe()
@@ -85,6 +87,8 @@ class Server:
         self.started = time.time()
         self.last_event = time.monotonic()
         self.stopping = False
+        self.told_to_stop = False
+        self.more: Callable[[], dict[str, object]] = dict
         self.counters = {
             "hooks": 0,
             "acknowledged": 0,
@@ -105,6 +109,9 @@ class Server:
     def serve(self, idle_over: Callable[[], bool]) -> None:
         """Accept until stopped, or until `idle_over` says that nobody needs this worker."""
         listener = listen(self._places.socket, 64)
+        # Only now: a hook that finds neither the note nor the socket would start a rival.
+        with contextlib.suppress(FileNotFoundError):
+            (self._places.spool / "starting").unlink()
         try:
             while not self.stopping and not idle_over():
                 ready, _, _ = select.select([listener, self._wake_read], [], [], 1.0)
@@ -150,13 +157,27 @@ class Server:
         self._slots.release()
 
     def _converse(self, link: socket.socket) -> None:
-        frame = wire.read_frame(link, time.monotonic() + self._limits.frame)
-        link.settimeout(self._limits.frame)
-        if frame.verb == "hook":
-            self._hook(link, frame)
-        else:
-            answer = self._verbs[frame.verb](frame)
-            link.sendall(wire.reply(json.dumps(answer).encode()))
+        held = 0
+
+        def admitted(size: int) -> bool:
+            nonlocal held
+            if self._room.admit(size):
+                held = size
+                return True
+            # The launcher is hung up on, and redacts and spools in its own memory.
+            self._count("rejected")
+            return False
+
+        try:
+            frame = wire.read_frame(link, time.monotonic() + self._limits.frame, admitted)
+            link.settimeout(self._limits.frame)
+            if frame.verb == "hook":
+                self._hook(link, frame)
+            else:
+                answer = self._verbs[frame.verb](frame)
+                link.sendall(wire.reply(json.dumps(answer).encode()))
+        finally:
+            self._room.leave(held)
 
     def _hook(self, link: socket.socket, frame: wire.Frame) -> None:
         self._count("hooks")
@@ -246,6 +267,7 @@ class Server:
         return self._memory.counts(str(asked.get("session_id") or ""))
 
     def _stopped(self, frame: wire.Frame) -> dict[str, Any]:
+        self.told_to_stop = True
         self.stop()
         return {"stopping": True, "pid": os.getpid()}
 
@@ -265,4 +287,5 @@ class Server:
             **self._drain.status(),
             **self.counters,
             **self._answers.status(),
+            **self.more(),
         }

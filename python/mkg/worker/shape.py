@@ -21,7 +21,11 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds in seconds and counts; tests shorten them."""
+    """Bounds in seconds, counts and bytes; tests shorten them.
+
+    `in_flight` bounds the payloads that are read at once, `resident` the memory of the process,
+    which is looked at once it is `grown` seconds old.
+    """
 
     idle: float = 1800.0
     frame: float = 2.0
@@ -36,6 +40,11 @@ class Limits:
     poll: float = 1.0
     same_firing: float = 2.0
     spool_bytes: int = CAP_BYTES
+    look: float = 2.0
+    look_again: float = 60.0
+    in_flight: int = 48 * 1024 * 1024
+    resident: int = 1536 * 1024 * 1024
+    grown: float = 600.0
 
 
 class Dispatch(Protocol):
