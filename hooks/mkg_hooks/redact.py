@@ -27,6 +27,8 @@ __all__ = [
 
 _PRIVATE, _KNOWN = -2, -1
 _PASSES = 8
+# Farther than any rule reads.
+_AROUND = 65_536
 _marker = Regex(MARKER)
 _private_tag = Regex(r"<\s{0,8}(/?)\s{0,8}private(?:\s[^<>]{0,100})?>", re.IGNORECASE)
 
@@ -47,14 +49,15 @@ def redact(text: str, known: Sequence[str] = ()) -> tuple[str, list[Found]]:
     folded = views(text)
     spans = _merged(_private_spans(text, folded))
     current = _render(text, spans)
+    fresh = _find(current, known, None if spans else folded)
     for _ in range(_PASSES):
-        # Again until nothing is left: masking may bring two harmless pieces next to each other,
-        # and only a text without findings is a fixed point.
-        fresh = _find(current, known, None if spans else folded)
         if not fresh:
             break
         spans = _merged(spans + _to_origin(fresh, spans))
         current = _render(text, spans)
+        # Again until nothing is left: masking may bring two harmless pieces next to each other,
+        # and only a text without findings is a fixed point.
+        fresh = _find_again(current, known, spans)
     return current, [Found(_name(rank), start, end) for start, end, rank in spans]
 
 
@@ -85,6 +88,29 @@ def _find(text: str, known: Sequence[str], folded: list[View] | None) -> list[Sp
             if not any(start < stop and begin < end for begin, stop in marked)
         ]
     return _merged(found)
+
+
+def _find_again(text: str, known: Sequence[str], spans: list[Span]) -> list[Span]:
+    """What masking has brought together; of a long text, only lines round the marks are read."""
+    if len(text) <= 2 * _AROUND:
+        return _find(text, known, None)
+    windows: list[tuple[int, int]] = []
+    shift = 0
+    for start, end, rank in spans:
+        at, behind = start + shift, start + shift + len(_mark(rank))
+        shift += len(_mark(rank)) - (end - start)
+        first = text.rfind("\n", 0, max(0, at - _AROUND)) + 1
+        last = text.find("\n", behind + _AROUND)
+        last = len(text) if last < 0 else last
+        if windows and first <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], last)
+        else:
+            windows.append((first, last))
+    return [
+        (first + start, first + end, rank)
+        for first, last in windows
+        for start, end, rank in _find(text[first:last], known, None)
+    ]
 
 
 def _merged(spans: list[Span]) -> list[Span]:

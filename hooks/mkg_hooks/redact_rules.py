@@ -23,7 +23,7 @@ class Rule(NamedTuple):
     back: tuple[int, ...] = (0,)  # how many characters before the key a match may begin
     fold: bool = False  # keys in lower case, pattern without regard to case
     judge: str = "token"  # which filter of redact_values reads the captured value
-    dense: bool = True  # the key stands in a run of 14 or more characters of tokens
+    least: int = 0  # the shortest match of a rule that stays in one word, 0 for all others
 
 
 def token(
@@ -41,4 +41,5 @@ def token(
     """A rule for `<known prefix><random characters>`."""
     prefix = "|".join([k.replace(".", r"\.").replace("+", r"\+") for k in keys])
     pattern = f"{left}(?P<s>(?:{prefix})(?P<v>[{chars}]{{{low},{high}}}))"
-    return Rule(name, keys, pattern, good, bad, judge=judge)
+    least = low + min([len(key) for key in keys])
+    return Rule(name, keys, pattern, good, bad, judge=judge, least=least)

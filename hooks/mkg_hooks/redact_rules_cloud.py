@@ -51,6 +51,7 @@ CLOUD: tuple[Rule, ...] = (
         good=("{AN3}8Q~{U34}", "AZURE_CLIENT_SECRET={AN3}8Q~{U34}", "{AN3}7Q~{U34}"),
         bad=("8Q~", "abc8Q~short"),
         back=(3,),
+        least=37,
     ),
     Rule(
         "azure-storage-key",
@@ -73,6 +74,7 @@ CLOUD: tuple[Rule, ...] = (
         ),
         bad=("?sig=1", "orig={HEX64}"),
         fold=True,
+        least=44,
     ),
     token(
         "digitalocean-token",
@@ -119,6 +121,7 @@ CLOUD: tuple[Rule, ...] = (
         ),
         bad=("12:AA", "{D10}:AAshort"),
         back=(10, 9, 8),
+        least=43,
     ),
     token(
         "vault-token",
@@ -198,6 +201,7 @@ CLOUD: tuple[Rule, ...] = (
         good=("{AN14}.atlasv1.{AN67}", "TFE_TOKEN={AN14}.atlasv1.{AN67}"),
         bad=("x.atlasv1.y", ".atlasv1."),
         back=(14,),
+        least=63,
     ),
     token(
         "supabase-key",
@@ -282,6 +286,7 @@ CLOUD: tuple[Rule, ...] = (
         LEFT + r"(?P<s>(?P<v>pat[A-Za-z0-9]{14}\.[a-f0-9]{64}))",
         good=("pat{AN14}.{HEX64}", "airtable pat{AN14}.{HEX64}"),
         bad=("patch.{HEX40}", "path.{HEX64}"),
+        least=82,
     ),
     token(
         "postman-key",
@@ -368,6 +373,7 @@ CLOUD: tuple[Rule, ...] = (
         LEFT + r"(?P<s>(?P<v>sk\.eyJ[A-Za-z0-9_\-]{30,300}\.[A-Za-z0-9_\-]{20,60}))",
         good=("sk.eyJ{U80}.{U22}", "mapbox sk.eyJ{U90}.{U22}"),
         bad=("sk.eyJ", "pk.eyJ{U80}.{U22}"),
+        least=57,
     ),
     Rule(
         "jwt",
@@ -376,6 +382,7 @@ CLOUD: tuple[Rule, ...] = (
         good=("{JWT}", "cookie session={JWT}; path=/", "got {JWT} back"),
         bad=("eyJ2ZXJzaW9uIjoz{AN40}", "eyJ.a.b"),
         judge="any",
+        least=15,
     ),
     token(
         "nvidia-key",

@@ -22,7 +22,6 @@ CONTEXT: tuple[Rule, ...] = (
             "-----BEGIN PUBLIC KEY-----\n{B64x4}\n-----END PUBLIC KEY-----",
         ),
         judge="any",
-        dense=False,
     ),
     Rule(
         "private-key-end",
@@ -31,7 +30,6 @@ CONTEXT: tuple[Rule, ...] = (
         good=("{B64x4}\n-----END RSA PRIVATE KEY-----", "{B64x3}\n-----END PRIVATE KEY-----"),
         bad=("-----END CERTIFICATE-----", "the line -----END PRIVATE KEY----- ends it"),
         judge="any",
-        dense=False,
     ),
     Rule(
         "url-password",
@@ -54,7 +52,6 @@ CONTEXT: tuple[Rule, ...] = (
             "postgres://{u}:{p}@{h}",
         ),
         judge="url",
-        dense=False,
     ),
     Rule(
         "url-token",
@@ -66,7 +63,7 @@ CONTEXT: tuple[Rule, ...] = (
         ),
         bad=("https://someone@example.com", "https://registry.example.com/@scope"),
         back=(5, 4),
-        dense=False,
+        least=28,
     ),
     Rule(
         "netrc",
@@ -78,7 +75,6 @@ CONTEXT: tuple[Rule, ...] = (
         ),
         bad=("machine learning login form", "login with your password today"),
         judge="credential",
-        dense=False,
     ),
     Rule(
         "authorization",
@@ -175,7 +171,6 @@ CONTEXT: tuple[Rule, ...] = (
         ),
         bad=("$2b$", "cost $6$ and $5$"),
         judge="any",
-        dense=False,
     ),
     Rule(
         "curl-user",
@@ -191,7 +186,6 @@ CONTEXT: tuple[Rule, ...] = (
             "curl -u user:password x",
         ),
         judge="account",
-        dense=False,
     ),
     Rule(
         "command-password",
@@ -223,6 +217,5 @@ CONTEXT: tuple[Rule, ...] = (
             "--token TOKEN",
         ),
         judge="argument",
-        dense=False,
     ),
 )

@@ -230,7 +230,6 @@ NAMED: tuple[Rule, ...] = (
             "DB_PASSWORD=some.module.attr",
         ),
         judge="env",
-        dense=False,
     ),
     Rule(
         "env-secret",
@@ -244,6 +243,5 @@ NAMED: tuple[Rule, ...] = (
             "_KEY=some.module.attr",
         ),
         judge="secret",
-        dense=False,
     ),
 )

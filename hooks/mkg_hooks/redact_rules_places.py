@@ -18,7 +18,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("Authorization: Digest", "the Authorization header, see OAuth 2"),
         fold=True,
         judge="any",
-        dense=False,
     ),
     Rule(
         "basic-auth",
@@ -28,7 +27,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("Basic authentication", "the Basic Understanding"),
         fold=True,
         judge="basic",
-        dense=False,
     ),
     Rule(
         "ssws-token",
@@ -37,7 +35,6 @@ PLACES: tuple[Rule, ...] = (
         good=("SSWS 00{U40}", "uses SSWS 00{U40}"),
         bad=("SSWS tokens", "SSWS your-api-token-goes-here"),
         fold=True,
-        dense=False,
     ),
     Rule(
         "form-password",
@@ -47,7 +44,6 @@ PLACES: tuple[Rule, ...] = (
         bad=('name="password"', '<input name="token" type="hidden">'),
         fold=True,
         judge="credential",
-        dense=False,
     ),
     Rule(
         "mail-login",
@@ -56,7 +52,6 @@ PLACES: tuple[Rule, ...] = (
         good=("[smtp.example.net]:587 bob@example.net:{AN12}", "[m.example.net]:465 bob:{AN10}!"),
         bad=("[smtp.example.net]:587", "[h]:465 bob:password"),
         judge="account",
-        dense=False,
     ),
     Rule(
         "eap-secret",
@@ -66,7 +61,6 @@ PLACES: tuple[Rule, ...] = (
         bad=(': PSK "password"', ": EAP is a protocol"),
         fold=True,
         judge="credential",
-        dense=False,
     ),
     Rule(
         "signing-argument",
@@ -77,7 +71,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("createHmac('sha256', secret)", "jwt.sign(payload, key)"),
         fold=True,
         judge="secret",
-        dense=False,
     ),
     Rule(
         "zapier-webhook",
@@ -87,7 +80,7 @@ PLACES: tuple[Rule, ...] = (
         bad=("/hooks/catch/", "/hooks/catch/all"),
         fold=True,
         judge="any",
-        dense=False,
+        least=23,
     ),
     Rule(
         "docker-auth",
@@ -97,7 +90,6 @@ PLACES: tuple[Rule, ...] = (
         bad=('{"auth": "authentication"}', '{"auth": "none"}'),
         fold=True,
         judge="basic",
-        dense=False,
     ),
     Rule(
         "url-parameter",
@@ -116,7 +108,7 @@ PLACES: tuple[Rule, ...] = (
         bad=("?key=value", "&code=not-found-in-the-index", "https://x.test/?sid=12345678"),
         fold=True,
         judge="parameter",
-        dense=False,
+        least=20,
     ),
     Rule(
         "webhook-url",
@@ -148,7 +140,7 @@ PLACES: tuple[Rule, ...] = (
         ),
         fold=True,
         judge="parameter",
-        dense=False,
+        least=21,
     ),
     Rule(
         "oracle-login",
@@ -159,7 +151,6 @@ PLACES: tuple[Rule, ...] = (
         back=(0,),
         fold=True,
         judge="account",
-        dense=False,
     ),
     Rule(
         "pgpass",
@@ -169,7 +160,6 @@ PLACES: tuple[Rule, ...] = (
         good=("db.example.net:5432:app:bob:{AN12}", "*:*:*:postgres:{AN8}!{D2}"),
         bad=("localhost:5432:a:b:missing", "x:*:y"),
         judge="quoted",
-        dense=False,
     ),
     Rule(
         "command-password",
@@ -195,7 +185,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("docker login -p $TOKEN x", "zip -r out.zip folder", "requirepass <password>"),
         fold=True,
         judge="argument",
-        dense=False,
     ),
     Rule(
         "curl-user",
@@ -205,7 +194,6 @@ PLACES: tuple[Rule, ...] = (
         good=("curl -ubob:{AN12} https://x", "http -a bob:{AN12} GET x"),
         bad=("sort -uk1:2 file", "docker run -u 1000:1000 image"),
         judge="account",
-        dense=False,
     ),
     Rule(
         "piped-password",
@@ -214,7 +202,6 @@ PLACES: tuple[Rule, ...] = (
         good=("echo 'bob:{AN12}' | chpasswd", 'echo "root:{AN10}!" | sudo chpasswd'),
         bad=("echo $LINE | chpasswd", "echo 'a:b' | cat"),
         judge="account",
-        dense=False,
     ),
     Rule(
         "curl-cookie",
@@ -223,7 +210,6 @@ PLACES: tuple[Rule, ...] = (
         good=("curl -b 'session={U43}' https://x", "curl --cookie sessionid={AN32} https://x"),
         bad=("git checkout -b feature=1", "curl --cookie theme=dark https://x"),
         judge="cookie",
-        dense=False,
     ),
     Rule(
         "wifi-password",
@@ -233,7 +219,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("WIFI:S:home;T:nopass;;", "wifi: works"),
         fold=True,
         judge="any",
-        dense=False,
     ),
     Rule(
         "otp-seed",
@@ -249,7 +234,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("otpauth://totp/A:bob?issuer=A", "the OTP secret is required", "totp: on"),
         fold=True,
         judge="key",
-        dense=False,
     ),
     Rule(
         "seed-phrase",
@@ -272,7 +256,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("the seed phrase is stored in the safe", "mnemonic: a word that helps"),
         fold=True,
         judge="any",
-        dense=False,
     ),
     Rule(
         "jwk-private",
@@ -281,7 +264,6 @@ PLACES: tuple[Rule, ...] = (
         good=('{"kty":"oct","k":"{U43}"}', '{"kty":"RSA","n":"x","d":"{U342}"}'),
         bad=('{"d":"path"}', '{"k": "some-long-identifier-in-lower-case-letters"}'),
         judge="secret",
-        dense=False,
     ),
     Rule(
         "kubernetes-secret",
@@ -294,7 +276,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("kind: SecretStore\ndata:\n  a: b\n", "kind: Secret\nmetadata:\n  name: x\n"),
         fold=True,
         judge="any",
-        dense=False,
     ),
     Rule(
         "key-data",
@@ -313,7 +294,6 @@ PLACES: tuple[Rule, ...] = (
         ),
         fold=True,
         judge="blob",
-        dense=False,
     ),
     Rule(
         "private-key-text",
@@ -325,7 +305,6 @@ PLACES: tuple[Rule, ...] = (
         bad=("private key of the server", "secret key stored elsewhere"),
         fold=True,
         judge="blob",
-        dense=False,
     ),
     Rule(
         "key-beside-name",
@@ -334,7 +313,6 @@ PLACES: tuple[Rule, ...] = (
         good=('{"username":"bob","key":"{HEX32}"}', '{"username": "x", "key": "{HEX32}"}'),
         bad=('{"username":"bob","key":"value"}', '{"username":"bob"}'),
         judge="any",
-        dense=False,
     ),
     Rule(
         "static-key",
@@ -348,6 +326,5 @@ PLACES: tuple[Rule, ...] = (
         back=(19,),
         fold=True,
         judge="any",
-        dense=False,
     ),
 )

@@ -14,10 +14,7 @@ SERVICES: tuple[Rule, ...] = (
             "sk-ant-admin01-{U93}AA",
             "sk-ant-sid01-{U86}",
         ),
-        bad=(
-            "keys begin with sk-ant-api03- and are long",
-            "sk-ant-your-key-goes-here-please-and-more-x",
-        ),
+        bad=("keys begin with sk-ant-api03-", "sk-ant-your-key-goes-here-please-and-more-x"),
     ),
     token(
         "openrouter-key",
@@ -162,6 +159,7 @@ SERVICES: tuple[Rule, ...] = (
             "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
             "https://hooks.slack.com/docs",
         ),
+        least=49,
     ),
     Rule(
         "discord-webhook",
@@ -172,6 +170,7 @@ SERVICES: tuple[Rule, ...] = (
             "https://discordapp.com/api/webhooks/{D19}/{U68}",
         ),
         bad=("https://discord.com/api/webhooks/{D18}", "POST /api/webhooks/new"),
+        least=70,
     ),
     Rule(
         "discord-bot",
@@ -180,6 +179,7 @@ SERVICES: tuple[Rule, ...] = (
         good=("MT{AN24}.G{U5}.{U38}", "bot token MTA{AN23}.G{U5}.{U27}", "OD{AN22}.Y{U5}.{U27}"),
         bad=("self.GET.SOMETHING", "module.GeneratorType.method_with_a_long_name_here"),
         back=(24, 25, 26, 27, 28),
+        least=59,
     ),
     Rule(
         "teams-webhook",
@@ -190,6 +190,7 @@ SERVICES: tuple[Rule, ...] = (
             "hook https://acme.webhook.office.com/webhookb2/{HEX36}@{HEX36}/IncomingWebhook/{AN32}/{HEX36}",
         ),
         bad=("https://x.webhook.office.com/webhookb2/", "https://x.webhook.office.com/help"),
+        least=128,
     ),
     token(
         "stripe-key",
@@ -224,6 +225,7 @@ SERVICES: tuple[Rule, ...] = (
         LEFT + r"(?P<s>SG\.(?P<v>[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{30,64}))",
         good=("SG.{U22}.{U43}", "SENDGRID_API_KEY=SG.{U22}.{U43}"),
         bad=("SG.xxxx.yyyy", "MSG.{U22}"),
+        least=50,
     ),
     token(
         "mailgun-key",
@@ -250,6 +252,7 @@ SERVICES: tuple[Rule, ...] = (
         good=("{HEX32}-us6", "mailchimp {HEX32}-us21"),
         bad=("{HEX32}-user", "eu-us1"),
         back=(32,),
+        least=36,
     ),
     token(
         "brevo-key",

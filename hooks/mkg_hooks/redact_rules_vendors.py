@@ -78,6 +78,7 @@ VENDORS: tuple[Rule, ...] = (
         ),
         bad=("AAAAAAAAAAAAAAAAAAAAA{AN80}", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA%3D"),
         judge="any",
+        least=64,
     ),
     Rule(
         "vendor-key",
@@ -94,8 +95,8 @@ VENDORS: tuple[Rule, ...] = (
         ),
         bad=("amzn.mws.", "a_mmk"),
         back=(0, 52, 36, 76),
-        dense=False,
         fold=True,
+        least=40,
     ),
     Rule(
         "asana-token",
@@ -103,7 +104,7 @@ VENDORS: tuple[Rule, ...] = (
         r"(?<![\w/.])(?P<s>[12]/\d{12,20}(?:/\d{12,20})?:[a-f0-9]{32})(?![\w])",
         good=("1/{D16}:{HEX32}", "2/{D16}/{D16}:{HEX32}"),
         bad=("1/2", "page 1/{D16}"),
-        dense=False,
+        least=47,
     ),
     token(
         "clickup-token",
@@ -123,6 +124,7 @@ VENDORS: tuple[Rule, ...] = (
         good=("nsec1{BECH58}", "AGE-SECRET-KEY-1{BECH58}"),
         bad=("nsec1", "npub1{BECH58}"),
         fold=True,
+        least=43,
     ),
     Rule(
         "extended-key",
@@ -130,6 +132,7 @@ VENDORS: tuple[Rule, ...] = (
         LEFT + r"(?P<s>[xyzt]prv[1-9A-HJ-NP-Za-km-z0OIl]{90,115})",
         good=("xprv9s21ZrQH143K{AN96}", "wallet tprv8{AN104}"),
         bad=("xprv", "xpub6{AN106}"),
+        least=94,
     ),
     Rule(
         "onepassword-key",
@@ -141,6 +144,7 @@ VENDORS: tuple[Rule, ...] = (
         ),
         bad=("A3-", "A3-PAPER-SIZE"),
         judge="key",
+        least=40,
     ),
     # The key of this rule is not searched for: see `_tails` of redact_scan.
     Rule(
@@ -156,5 +160,6 @@ VENDORS: tuple[Rule, ...] = (
             "asset_{HEX16}",
         ),
         judge="tail",
+        least=17,
     ),
 )

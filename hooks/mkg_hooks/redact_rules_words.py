@@ -55,7 +55,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("пароль: неверный", "密码是必填项目字段的说明", "senha: obrigatória"),
         fold=True,
         judge="strong",
-        dense=False,
     ),
     Rule(
         "secret",
@@ -66,7 +65,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("ключ: значение", "chave: valor-do-campo"),
         fold=True,
         judge="secret",
-        dense=False,
     ),
     Rule(
         "secret",
@@ -76,7 +74,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("the key is missing", "the key is a uuid-4"),
         fold=True,
         judge="secret",
-        dense=False,
     ),
     Rule(
         "password",
@@ -90,7 +87,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("password argon2id hashing", "password reset-link", "Password | Description"),
         fold=True,
         judge="strong",
-        dense=False,
     ),
     Rule(
         "password",
@@ -104,7 +100,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("log in at example.com/index.html", "credentials for user/repo-name"),
         fold=True,
         judge="strong",
-        dense=False,
     ),
     Rule(
         "password",
@@ -114,7 +109,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("pass: true", "pw: required", "bypass: yes"),
         fold=True,
         judge="bare",
-        dense=False,
     ),
     Rule(
         "password",
@@ -124,7 +118,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("pin is high", "the pin is 12"),
         fold=True,
         judge="pin",
-        dense=False,
     ),
     Rule(
         "password",
@@ -139,7 +132,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("login('bob', 'password')", "auth=('user', 'pass-word')"),
         fold=True,
         judge="quoted",
-        dense=False,
     ),
     Rule(
         "password",
@@ -150,7 +142,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("username bob password", "enable secret 5"),
         fold=True,
         judge="any",
-        dense=False,
     ),
     Rule(
         "app-password",
@@ -164,7 +155,6 @@ WORDS: tuple[Rule, ...] = (
         bad=("the app password is wrong", "app password: see below"),
         fold=True,
         judge="any",
-        dense=False,
     ),
     Rule(
         "recovery-code",
@@ -175,6 +165,5 @@ WORDS: tuple[Rule, ...] = (
         bad=("recovery code: none", "backup codes are single-use only"),
         fold=True,
         judge="code",
-        dense=False,
     ),
 )

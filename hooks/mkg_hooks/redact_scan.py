@@ -1,23 +1,20 @@
 """Finding secrets in one text: rules on the folded views, then tokens that were cut or encoded."""
 
 import re
-import sys
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
+from mkg_hooks.redact_gate import CUT, Key, Places, Words, divided, enlist, find_all
 from mkg_hooks.redact_regex import Regex
 from mkg_hooks.redact_rules import Rule
-from mkg_hooks.redact_shadow import SENTINEL, View, joined, views
+from mkg_hooks.redact_shadow import JOINED, SENTINEL, View, beyond_ascii, joined, marked, views
 from mkg_hooks.redact_values import JUDGES, random_looking, tail_start
 
 Hit = tuple[int, int, int]  # start, end, rank of the rule in the table
 Match = tuple[int, int, int, int]  # and where its key stands
 
 _table: list[Rule] = []
-_gates: list[list[tuple[bytes, bytes, int]]] = []
 _foreign_keys: list[tuple[int, str, tuple[bytes, ...]]] = []
-_anchors: dict[bytes, bytes] = {}
 _compiled: dict[int, re.Pattern[str]] = {}
 _runs: dict[str, re.Pattern[str]] = {}
 
@@ -34,13 +31,16 @@ _KEY_TAIL = (
 )
 _RUN = r"[A-Za-z0-9+/_\-]{24,}={0,2}"
 _RUN_LEAST = 24
+_TAIL_LEAST = 20
+# Six quartets of base64, or twelve pairs of hexadecimal digits, that stand for readable text.
+_READABLE = (
+    r".{0,3}?(?:[CDI-Za-f][ACDEFGHQSTUVWXgijklmnwyz0123][ABEFIJMNQRUVYZcdghklopstwx014589]"
+    r"[A-Za-z0-9+/_\-]){6}|(?:[2-7][0-9a-fA-F]|0[9aAdD]){12}"
+)
 _WRAPPED = (
     r"[A-Za-z0-9+/_\-]{24,200}"
     r"(?:(?:\r?\n|\\n)[ \t]{0,16}[A-Za-z0-9+/_\-]{4,200}){1,400}={0,2}"
 )
-# Brackets, commas and blanks end a word.
-_WORD_ENDS = bytes(32 if c < 33 or c in b"(){}[],;<>|`" else c for c in range(256))
-_ANCHORS = (b"secret", b"token", b"pass", b"auth", b"key")
 _KUBE_KIND = r"""(?i:kind\\{0,3}["']? ?: ?\\{0,3}["']?secret(?![a-z]))"""
 _KUBE_DATA = (
     r"""(?:data|stringData)\\{0,3}["']?:\s{0,2}"""
@@ -69,11 +69,10 @@ def table() -> list[Rule]:
 
         _table.extend(SERVICES + CLOUD + CONTEXT + PLACES + NAMED + WORDS + VENDORS)
         for rank, rule in enumerate(_table):
-            keys = dict.fromkeys(map(str.lower, rule.keys))
-            plain = [key.encode() for key in keys if key.isascii()]
-            _gates.append([(key, _piece(key), _gram(_piece(key))) for key in plain])
-            for key in keys:
-                if not key.isascii():
+            for key in dict.fromkeys(map(str.lower, rule.keys)):
+                if key.isascii():
+                    enlist(key.encode(), rank, rule.least)
+                else:
                     forms = (key.encode(), key.upper().encode(), key.title().encode())
                     _foreign_keys.append((rank, key, tuple(dict.fromkeys(forms))))
     return _table
@@ -83,94 +82,81 @@ def scan(text: str, folded: list[View] | None = None, depth: int = 0) -> list[Hi
     """Every secret of a text, in offsets of that text, overlapping hits not yet merged."""
     table()
     hits: list[Hit] = []
-    words = _words(text)
-    for view in views(text) if folded is None else folded:
-        found = _search(view.text, words if view.text is text else _words(view.text))
+    folded = views(text) if folded is None else folded
+    first = words = Words(folded[0].text)
+    keys = first.keys()
+    for view in folded:
+        words = first if view is folded[0] else Words(view.text)
+        found = search(view.text, words, keys if words is first else words.keys())
+        found += _foreign(view.text)
         hits.extend((*view.span(start, end, len(text)), rank) for start, end, rank, _ in found)
-    across = joined(text)
-    if across is not None:
-        hits.extend(_across(text, across, hits))
+    hits.extend(_across(text, folded[0], keys, hits))
     if depth < 2 and len(text) >= _RUN_LEAST:
-        hits.extend(_encoded(text, words, hits, depth))
+        own = first if folded[0].text is text or len(text) > JOINED else Words(text)
+        hits.extend(_encoded(text, own, hits, depth))
     return hits
 
 
-def _words(text: str) -> set[bytes]:
-    return set(text.encode("ascii", "replace").translate(_WORD_ENDS).split())
-
-
-def _search(text: str, words: set[bytes], *, across: bool = False) -> list[Match]:
-    # Bytes of the same length: a search in them is many times faster than one in a text with a
-    # single character outside ASCII, and offsets stay.
-    low = text.encode("ascii", "replace").lower()
-    gate = b" ".join(words).lower()
-    grams = _grams(gate)
-    seen: dict[bytes, list[int]] = {}
+def search(text: str, words: Words, keys: list[Key]) -> list[Match]:
+    """Try the rules of these keys, those of tokens on the long words first."""
+    if not keys:
+        return []
     hits: list[Match] = []
-    for rank, keys in enumerate(_gates):
-        for key, piece, gram in keys:
-            if (gram and gram not in grams) or piece not in gate:
-                continue
-            rule = _table[rank]
-            if across and rule.fold and rule.judge != "prose":
-                # What stands beside a name is found without its end.
-                break
-            if rule.id in _OWN_SEARCH:
-                hits += _OWN_SEARCH[rule.id](text, low, words, rank)
-                break
-            hits += _try(text, rank, rule, _places(low, key, seen), len(key))
-    if not across and not text.isascii():
-        hits += _foreign(text)
+    done: set[int] = set()
+    places = Places(words.low)
+    beside = Places(words.tokens.lower())
+    shown = words.tokens.decode("ascii")
+    for key, rank in keys:
+        rule = _table[rank]
+        if rule.id in _OWN_SEARCH:
+            if rank not in done:
+                done.add(rank)
+                hits += _OWN_SEARCH[rule.id](text, words, rank)
+            continue
+        # A token stands in one word, and words repeat: most often nothing of the text is read.
+        if rule.least and not _try(
+            shown, rank, rule, beside.of(key, words.end(rule.least)), len(key)
+        ):
+            continue
+        hits += _try(text, rank, rule, places.of(key), len(key))
     return hits
-
-
-def _grams(gate: bytes) -> set[int]:
-    """Every four bytes of the words as numbers: one look-up tells that a key is in none."""
-    found: set[int] = set()
-    for shift in range(4):
-        end = len(gate) - (len(gate) - shift) % 4
-        found.update(memoryview(gate)[shift:end].cast("I"))
-    return found
 
 
 def _foreign(text: str) -> Iterator[Match]:
     """Rules whose keys are words of other scripts."""
-    data = text.encode("utf-8", "replace")
+    if text.isascii():
+        return
+    there = set("".join(beyond_ascii(text)).lower())
+    data = b""
     for rank, key, forms in _foreign_keys:
+        if not there.issuperset(c for c in key if c > "~"):
+            continue
+        data = data or text.encode("utf-8", "replace")
         if any(form in data for form in forms):
             low = text.lower()
             low = text.translate(_ASCII_LOWER) if len(low) != len(text) else low
-            yield from _try(text, rank, _table[rank], list(_find(low, key)), len(key))
+            yield from _try(text, rank, _table[rank], list(find_all(low, key)), len(key))
 
 
-def _piece(key: bytes) -> bytes:
-    """The longest part of a key that stands in one word: most keys stand in none.
-
-    Words repeat, so one pass over a text stands for hundreds of searches of the whole of it.
-    """
-    return max(key.translate(_WORD_ENDS).split(), key=len, default=b"")
-
-
-def _gram(piece: bytes) -> int:
-    """The number of a key's four bytes with its separator, or 0 when it has no four."""
-    if len(piece) < 4:
-        return 0
-    at = next((i for i, c in enumerate(piece) if c in b"_-." and i >= 2), 3)
-    return int.from_bytes(piece[max(0, at - 3) : max(0, at - 3) + 4], sys.byteorder)
-
-
-def _find(text: Any, key: Any) -> Iterator[int]:
-    at = text.find(key)
-    while at >= 0:
-        yield at
-        at = text.find(key, at + len(key))
-
-
-def _across(text: str, view: View, hits: list[Hit]) -> list[Hit]:
+def _across(text: str, folded: View, keys: list[Key], hits: list[Hit]) -> list[Hit]:
     """What only the reading across cuts shows: the match must hold a cut and a random value."""
+    cut = marked(folded.text, CUT)
+    if cut is None or len(text) > JOINED:
+        return []
+    flat = cut.replace(CUT, "")
+    fresh = Words(flat, divided(cut))
+    # A token stands in a word that a cut had divided, other keys may stand before the cut.
+    left = _told_across({*fresh.keys(), *[key for key in keys if not _table[key[1]].least]})
+    matches = search(flat, fresh, left)
+    if not matches:
+        return []
+    view = joined(text)
+    if view.text != flat:
+        whole = Words(view.text)
+        matches = search(view.text, whole, _told_across(whole.keys()))
     found: list[Hit] = []
     covered = sorted(hits)
-    for start, end, rank, at in _search(view.text, _words(view.text), across=True):
+    for start, end, rank, at in matches:
         if not random_looking(view.text[start:end]):
             continue
         first, last = view.span(start, end, len(text))
@@ -181,6 +167,11 @@ def _across(text: str, view: View, hits: list[Hit]) -> list[Hit]:
         if any(mark in text[origin:last] for mark in "\n\"'`"):
             found.append((first, last, rank))
     return found
+
+
+def _told_across(keys: Iterable[Key]) -> list[Key]:
+    """Leave out the rules of values beside a name: those are found without their end."""
+    return [(k, rank) for k, rank in keys if not _table[rank].fold or _table[rank].judge == "prose"]
 
 
 def _try(text: str, rank: int, rule: Rule, places: list[int], size: int) -> list[Match]:
@@ -200,27 +191,6 @@ def _try(text: str, rank: int, rule: Rule, places: list[int], size: int) -> list
             refused_to = max(refused_to, end)
             after = refused_to if refused > _REFUSALS else 0
     return hits
-
-
-def _places(text: bytes, key: bytes, seen: dict[bytes, list[int]]) -> list[int]:
-    places = seen.get(key)
-    if places is None:
-        places = seen[key] = []
-        anchor = _anchors.get(key)
-        if anchor is None:
-            anchor = next((word for word in _ANCHORS if word in key and word != key), b"")
-            _anchors[key] = anchor
-        if anchor:
-            # Most names of secrets share a few words: one search for each word serves them all.
-            offset = key.index(anchor)
-            places += [
-                at - offset
-                for at in _places(text, anchor, seen)
-                if text.startswith(key, at - offset) and at >= offset
-            ]
-        else:
-            places += _find(text, key)
-    return places
 
 
 def _match(text: str, at: int, rank: int, rule: Rule, size: int) -> tuple[Hit | None, int]:
@@ -261,19 +231,16 @@ def _pattern(rank: int, rule: Rule, fold: bool) -> re.Pattern[str]:
     return pattern
 
 
-def _tails(text: str, low: bytes, words: set[bytes], rank: int) -> Iterator[Match]:
+def _tails(text: str, words: Words, rank: int) -> Iterator[Match]:
     """Tokens of a vendor nobody knows: words, a separator, then a long random part."""
     pattern = _pattern(rank, table()[rank], False)
+    shown = words.tokens[: words.end(_TAIL_LEAST)].decode("ascii")
     tails: dict[str, int] = {}
-    for word in words:
-        if len(word) < 20 or (b"_" not in word and b"-" not in word):
-            continue
-        shown = word.decode()
-        for match in pattern.finditer(shown):
-            before = shown[: match.start("s")][-64:]
-            start = tail_start(match.group("s")[:_JUDGED], before)
-            if start is not None:
-                tails[match.group()] = len(before) - 1 - start
+    for match in pattern.finditer(shown):
+        before = shown[max(0, match.start("s") - 64) : match.start("s")]
+        start = tail_start(match.group("s")[:_JUDGED], before)
+        if start is not None:
+            tails[match.group()] = len(before) - 1 - start
     if tails:
         # One more pass, not one for each tail: a hostile text has as many as it likes.
         for match in pattern.finditer(text):
@@ -282,10 +249,10 @@ def _tails(text: str, low: bytes, words: set[bytes], rank: int) -> Iterator[Matc
                 yield match.start() - back, match.end(), rank, match.start()
 
 
-def _kubernetes(text: str, low: bytes, words: set[bytes], rank: int) -> Iterator[Match]:
+def _kubernetes(text: str, words: Words, rank: int) -> Iterator[Match]:
     """Every value under `data` and `stringData` of a Secret, whatever its name."""
     done = 0
-    for at in _find(low, b"kind"):
+    for at in find_all(words.low, b"kind"):
         if at < done or not _cached(_KUBE_KIND).match(text, at):
             continue
         first, last = max(done, at - _BLOCK), min(len(text), at + _BLOCK)
@@ -323,15 +290,14 @@ def _cached(pattern: str) -> re.Pattern[str]:
     return found
 
 
-def _encoded(text: str, words: set[bytes], hits: list[Hit], depth: int) -> Iterator[Hit]:
+def _encoded(text: str, words: Words, hits: list[Hit], depth: int) -> Iterator[Hit]:
     """Base64 or hexadecimal runs whose plain text holds a secret."""
-    runs = _cached(_RUN)
+    runs, readable = _cached(_RUN), _cached(_READABLE).match
+    shown = words.tokens[: words.end(_RUN_LEAST)].decode("ascii")
     heads = {
-        run.group()
-        for word in words
-        if len(word) >= _RUN_LEAST
-        for run in runs.finditer(word.decode())
-        if any(True for _ in _plain_texts(run.group()))
+        run
+        for run in set(filter(readable, runs.findall(shown)))
+        if any(True for _ in _plain_texts(run))
     }
     covered = sorted(hits) if heads else []
     after = index = 0

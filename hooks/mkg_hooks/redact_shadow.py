@@ -62,6 +62,7 @@ _ALIKE = {
 _LOOK_ALIKES = {ord(alike): plain for plain, group in _ALIKE.items() for alike in group}
 # Letters without an ink of their own that Unicode does not call format characters.
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+_ASCII = bytes(range(128))
 _PLAIN_CONTROLS = bytes(c for c in range(32) if c not in (9, 10, 13, 27)) + b"\x7f"
 # One pattern for each first character: a search for a literal is many times faster than one for
 # a choice, and most texts hold none or one of them. The hint says whether to search at all.
@@ -81,12 +82,12 @@ _CHANGES = (
 _CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
 # Where a token may have been cut: a line break, or the end and the start of two strings.
 _CUT = (
-    r"[\n\"'`](?:(?<=[\w/+=.:@~\-]\n)|(?<=[\w/+=.:@~\-][\\\r]\n))[ \t]{0,64}(?=[\w/+=.:@~\-])"
-    r"|[\"'`](?<=[\w/+=.:@~\-][\"'`])[ \t]{0,8}(?:[+.&]|\|\|)?[ \t]{0,8}"
-    r"(?:\\?\r?\n[ \t]{0,64})?(?:[+.&][ \t]{0,8})?[\"'`](?=[\w/+=.:@~\-])"
+    r"[\n\"'`](?:(?<=\n)(?:(?<=[\w/+=.:@~\-]\n)|(?<=[\w/+=.:@~\-][\\\r]\n))[ \t]{0,64}"
+    r"|(?<=[\w/+=.:@~\-][\"'`])[ \t]{0,8}(?:[+.&]|\|\|)?[ \t]{0,8}"
+    r"(?:\\?\r?\n[ \t]{0,64})?(?:[+.&][ \t]{0,8})?[\"'`])(?=[\w/+=.:@~\-])"
 )
-_CUTS = "\n\"'`"
-_JOINED = 131_072
+CUTS = "\n\"'`"
+JOINED = 131_072
 _FAR, _REACH = 4_096, 512
 _PERCENT = (
     "%(?:[2-7][0-9a-fA-F]|0[aAdD]|[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]"
@@ -133,12 +134,18 @@ def views(text: str) -> list[View]:
     return found
 
 
-def joined(text: str) -> View | None:
-    """A short text read across line breaks and string concatenations, if it has any."""
-    if len(text) > _JOINED or not any(mark in text for mark in _CUTS):
+def marked(text: str, mark: str) -> str | None:
+    """A short text with a mark for each line break or string concatenation that divides a word."""
+    if len(text) > JOINED or not any(cut in text for cut in CUTS):
         return None
-    view = _fold(text, cuts=True)
-    return view if view.shadow_at else None
+    found, times = _compiled(_CUT).subn(mark, text)
+    # What continues a line goes with it.
+    return found.replace("\\" + mark, mark).replace("\r" + mark, mark) if times else None
+
+
+def joined(text: str) -> View:
+    """A text read across line breaks and string concatenations."""
+    return _fold(text, cuts=True)
 
 
 def fold_char(char: str, *, tags: bool = True) -> str:
@@ -223,7 +230,7 @@ def _changes(text: str, percent: bool, tags: bool) -> list[Piece]:
         spans += escapes + (_far(escapes, len(text)) if len(text) > _FAR else [])
     if not text.isascii():
         letters = others = blank = ""
-        for char in sorted(set(text)):
+        for char in sorted(beyond_ascii(text)):
             read = fold_char(char, tags=tags)
             if char > "~" and read != char:
                 if "\u0370" <= char <= "\u058f":
@@ -241,10 +248,18 @@ def _changes(text: str, percent: bool, tags: bool) -> list[Piece]:
             # be part of a disguised token, and folding a whole language would cost its length.
             touch = r"[!-~\u200b-\u2064\ufeff\u00ad]"
             spans += _spans(
-                f"(?<={touch})[{letters}]{{1,16}}|[{letters}]{{1,16}}+(?={touch})", text
+                f"[{letters}](?:(?<={touch}[{letters}])[{letters}]{{0,15}}"
+                f"|[{letters}]{{0,15}}+(?={touch}))",
+                text,
             )
     spans.sort()
     return spans
+
+
+def beyond_ascii(text: str) -> set[str]:
+    """The characters of a text that are none of ASCII."""
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    return set(rest.decode("utf-8", "surrogatepass"))
 
 
 def _far(escapes: list[Piece], length: int) -> list[Piece]:
@@ -259,19 +274,23 @@ def _far(escapes: list[Piece], length: int) -> list[Piece]:
 
 
 def _spans(pattern: str, text: str) -> list[Piece]:
+    return [(*match.span(), False) for match in _compiled(pattern).finditer(text)]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
     compiled = _patterns.get(pattern)
     if compiled is None:
         if len(_patterns) > 200:
             _patterns.clear()
         compiled = _patterns[pattern] = re.compile(pattern)
-    return [(*match.span(), False) for match in compiled.finditer(text)]
+    return compiled
 
 
 def _read(piece: str, percent: bool, tags: bool) -> str:
     if len(piece) == 1 and piece != "\n":
         return fold_char(piece, tags=tags) if piece > "~" else ""
     first = piece[0]
-    if first in _CUTS or piece[:2] in ("\\\n", "\r\n"):
+    if first in CUTS or piece[:2] in ("\\\n", "\r\n"):
         return ""
     if first == "[":
         return SENTINEL

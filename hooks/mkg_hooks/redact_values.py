@@ -298,14 +298,16 @@ def tail_start(value: str, before: str) -> int | None:
     where there is none by length.
     """
     named = _TAILED.search(before)
-    if named is None or placeholder(value) or wordlike(value) or "example" in value.lower():
-        return None
-    if sum(map(len, re.findall("[a-z]{4,}", value))) * 2 >= len(value) and value != value.lower():
-        # Words in camel case.
+    if named is None:
         return None
     parts = re.split("[_-]", named.group(1))
     told = any(part in _CREDENTIALS for part in parts) or parts[-1].endswith("tok")
     if parts[0] in _IDS or (not told and any(part in _IDS for part in parts)):
+        return None
+    if placeholder(value) or wordlike(value) or "example" in value.lower():
+        return None
+    if sum(map(len, re.findall("[a-z]{4,}", value))) * 2 >= len(value) and value != value.lower():
+        # Words in camel case.
         return None
     digits, uppers = sum(c.isdigit() for c in value), sum(c.isupper() for c in value)
     lowers = sum(c.islower() for c in value)

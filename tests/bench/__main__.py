@@ -9,9 +9,9 @@ import argparse
 import sys
 import time
 
-from tests.bench import append, recall, report, start, world
+from tests.bench import append, recall, redaction, report, start, world
 
-SUBJECTS = ("append", "recall", "start")
+SUBJECTS = ("append", "recall", "redact", "start")
 
 
 def main(words: list[str]) -> int:
@@ -42,6 +42,8 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
 
     if name == "start":
         return [start.measure(rounds=1 if quick else 5, say=say)]
+    if name == "redact":
+        return [redaction.measure(rounds=10 if quick else 100, say=say)]
     with world.server() as (run, driver):
         if name == "append":
             return [append.measure(run, driver, rounds=30 if quick else 200, say=say)]

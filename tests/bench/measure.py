@@ -28,23 +28,29 @@ class Estimate:
 
 
 def interleaved(
-    cases: Mapping[str, Callable[[int], object]], *, rounds: int, warm: int = 3, seed: int = 1
+    cases: Mapping[str, Callable[[int], object]],
+    *,
+    rounds: int,
+    warm: int = 3,
+    seed: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Time every case once a round, in milliseconds.
 
     Args:
         cases: name to a call that takes the number of the round.
         warm: rounds before the first that counts.
+        clock: wall time, or `time.process_time` for work that only computes.
     """
     names, chance = list(cases), random.Random(seed)
     times: dict[str, list[float]] = {name: [] for name in names}
     for number in range(-warm, rounds):
         chance.shuffle(names)
         for name in names:
-            started = time.perf_counter()
+            started = clock()
             cases[name](number + warm)
             if number >= 0:
-                times[name].append((time.perf_counter() - started) * 1000)
+                times[name].append((clock() - started) * 1000)
     return times
 
 
@@ -79,11 +85,20 @@ def slope(times: Mapping[int, Sequence[float]], *, seed: int = 1) -> Estimate:
     return Estimate(_exponent(times), *_middle_of(drawn))
 
 
+def percentile(row: Sequence[float], share: int, *, seed: int = 1) -> Estimate:
+    """A percentile with its interval; of fewer than a hundred rounds the 99th is the worst."""
+    chance = random.Random(seed)
+    drawn = sorted(_at(sorted(chance.choices(row, k=len(row))), share) for _ in range(RESAMPLES))
+    return Estimate(_at(sorted(row), share), *_middle_of(drawn))
+
+
+def _at(ordered: Sequence[float], share: int) -> float:
+    return ordered[min(len(ordered) - 1, math.ceil(share / 100 * len(ordered)) - 1)]
+
+
 def spread(row: Sequence[float]) -> str:
     """Median and 95th percentile, for people; no bar is set on them."""
-    ordered = sorted(row)
-    last = ordered[min(len(ordered) - 1, math.ceil(0.95 * len(ordered)) - 1)]
-    return f"{statistics.median(ordered):.2f} / {last:.2f}"
+    return f"{statistics.median(row):.2f} / {_at(sorted(row), 95):.2f}"
 
 
 def _middle_of(drawn: Sequence[float]) -> tuple[float, float]:

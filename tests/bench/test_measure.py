@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import report
-from tests.bench.measure import Estimate, interleaved, ratio, slope
+from tests.bench import redaction, report
+from tests.bench.measure import Estimate, interleaved, percentile, ratio, slope
 from tests.support.requirement import requirement
 
 
@@ -24,6 +24,27 @@ def test_every_case_runs_once_a_round_in_a_changing_order() -> None:
     assert all(sorted(names) == ["a", "b", "c"] for names in rounds)
     assert len({tuple(names) for names in rounds}) > 1
     assert {name: len(row) for name, row in times.items()} == {"a": 20, "b": 20, "c": 20}
+
+
+def test_cases_are_timed_by_the_clock_that_is_given() -> None:
+    ticks = iter(range(1_000))
+    times = interleaved({"a": lambda _: None}, rounds=3, warm=0, clock=lambda: float(next(ticks)))
+    assert times == {"a": [1000.0, 1000.0, 1000.0]}
+
+
+def test_a_percentile_is_the_value_that_so_many_stay_below() -> None:
+    found = percentile([float(n) for n in range(1, 101)], 99)
+    assert found.value == 99
+    assert 90 < found.low < found.high == 100
+    assert percentile([3.0], 99).value == 3
+
+
+def test_the_redactors_texts_are_large_enough_and_its_rows_carry_the_bars() -> None:
+    assert min(map(len, (redaction.prose(), redaction.code(), redaction.lock_file()))) >= 10**6
+    made = redaction.measure(rounds=1, say=lambda text: None)
+    bars = [row.bar for row in made.rows]
+    assert bars == [None] * 9 + [5.0, 50.0] * 3
+    assert all(row.value.value > 0 for row in made.rows)
 
 
 def test_a_ratio_is_that_of_the_medians_and_its_interval_holds_it() -> None:

@@ -1,11 +1,14 @@
 """The rule table is its own test: every example of every rule, and the shared cases."""
 
+import importlib
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from mkg_hooks.redact import redact
+from mkg_hooks.redact_gate import LONG
 from mkg_hooks.redact_rules import Rule
 from mkg_hooks.redact_scan import scan, table
 from tests.support.recipes import expand
@@ -21,6 +24,13 @@ ROWS = [
 
 def named(rank: int) -> str:
     return f"{RULES[rank].id}-{rank}"
+
+
+def width(pattern: str) -> tuple[int, int]:
+    """The shortest and the longest text that a pattern matches."""
+    # No public name tells it, and a table written by hand would not follow the patterns.
+    parser = importlib.import_module("re._parser")
+    return parser.parse(pattern).getwidth()
 
 
 def text_of(row: dict[str, str], seed: int) -> str:
@@ -68,6 +78,25 @@ def test_the_table_is_data_with_bounded_quantifiers():
     assert len({rule.id for rule in RULES}) >= 45
     assert [rule.id for rule in RULES if unbounded(rule)] == []
     assert [rule.id for rule in RULES if not rule.keys] == []
+
+
+@requirement("SEC-72")
+@pytest.mark.parametrize("rank", range(len(RULES)), ids=named)
+def test_a_rule_of_one_word_matches_no_less_and_no_more_than_it_says(rank: int):
+    rule = RULES[rank]
+    found = re.compile(rule.pattern, re.ASCII)
+    # Such a rule is looked for in words of that length alone.
+    shortest = width(rule.pattern)[0]
+    assert rule.least in (0, shortest)
+    assert rule.least == 0 or rule.least >= LONG
+    for end in " \n\t(){}[],;<>|`" if rule.least else "":
+        for template in rule.good:
+            text = expand(template, 1)
+            for match in found.finditer(text):
+                middle = (match.start() + match.end()) // 2
+                cut = text[:middle] + end + text[middle + 1 :]
+                over = [m for m in found.finditer(cut) if m.start() <= middle < m.end()]
+                assert not over, (end, cut)
 
 
 @requirement(
