@@ -28,6 +28,7 @@ READ_BOUND = 256 * 1024 * 1024
 HEAD = 256 * 1024
 TAIL = 64 * 1024
 QUIET = 0.25
+WAIT_FOR_DISK = 1.0
 ANSWER_BOUND = 1024 * 1024
 POINTER_BOUND = 64 * 1024
 ENV_VALUE_BOUND = 16 * 1024
@@ -366,10 +367,15 @@ def keep(
 
         starting.deputy(pointer["python"], script, client, event, raw, env, facts)
         return
-    from mkg_hooks import offline
+    from mkg_hooks import apart
 
-    spool, hmac, most = pointer["spool"], pointer.get("hmac"), pointer.get("spool_mb")
-    say(offline.keep(client, event, raw, block, spool=spool, hmac_key=hmac, most=most))
+    def work() -> bytes:
+        from mkg_hooks import offline
+
+        spool, hmac, most = pointer["spool"], pointer.get("hmac"), pointer.get("spool_mb")
+        return offline.keep(client, event, raw, block, spool=spool, hmac_key=hmac, most=most)
+
+    say(apart.run(work, WAIT_FOR_DISK))
 
 
 def main(argv: "list[str]", env: "dict[bytes, bytes]") -> None:

@@ -8,6 +8,8 @@ from mkg_hooks import clients, intake, notice
 from mkg_hooks.spool import CAP_BYTES, Spool
 from mkg_hooks.spool_trim import count_loss
 
+LOCK_SECONDS = 10.0  # nobody waits for this process any more
+
 
 def keep(
     client: str,
@@ -38,7 +40,7 @@ def keep(
         return b""
     line = notice.KEPT
     try:
-        Spool(folder, cap_bytes=bound(most), lock_seconds=0.3).append(record)
+        Spool(folder, cap_bytes=bound(most), lock_seconds=LOCK_SECONDS).append(record)
     except OSError:
         # Nobody keeps it any more: a worker that could not was no loss yet.
         count_loss(folder)

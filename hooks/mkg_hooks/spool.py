@@ -345,7 +345,7 @@ class Spool:
     # -- files -----------------------------------------------------------------------------------
 
     def _put_aside(self, position: int, reason: str, data: bytes) -> None:
-        os.makedirs(self.aside, 0o700, exist_ok=True)
+        spool_trim.make_folder(self.aside)
         write_whole(self._aside_path(position, reason), data)
 
     def _aside_path(self, position: int, reason: str) -> str:
@@ -373,7 +373,7 @@ class Spool:
         try:
             found = os.lstat(self.folder)
         except FileNotFoundError:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
+            spool_trim.make_folder(self.folder)
             found = os.lstat(self.folder)
         if found.st_uid != os.geteuid() or (found.st_mode & 0o170000) != 0o040000:
             raise SpoolError(errno.EPERM, f"{self.folder} is not a folder of this user")

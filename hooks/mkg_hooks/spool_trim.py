@@ -23,6 +23,7 @@ from mkg_hooks.spool_records import (
     packed,
     reason_of,
     segment_path,
+    sync_folder,
     walk,
     write_whole,
 )
@@ -189,6 +190,7 @@ def note(folder: str, what: bytes, count: int, freed: int) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
+    sync_folder(folder)
 
 
 def shed(folder: str) -> tuple[int, int]:
@@ -200,6 +202,17 @@ def shed(folder: str) -> tuple[int, int]:
             if len(words) == 3 and words[1].isdigit() and words[2].isdigit():
                 told[words[0]] = (int(words[1]), int(words[2]))
     return sum(n for n, _ in told.values()), sum(n for _, n in told.values())
+
+
+def make_folder(path: str) -> None:
+    """Make a private folder whose name survives a power cut, as the files in it do."""
+    above = os.path.dirname(path)
+    if not os.path.isdir(path):
+        if not os.path.isdir(above):
+            make_folder(above)
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+        sync_folder(above)
 
 
 def sweep(folder: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from pathlib import Path
 
 from mkg.errors import ConfigError
@@ -25,10 +26,16 @@ def private_dir(path: Path) -> Path:
 def write_private(path: Path, text: str) -> None:
     """Replace a file atomically with mode 0600 from its first byte on."""
     private_dir(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    # A killed process with the number of this one, as in every start of a container, may have left
+    # its own: no name is used twice.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{time.monotonic_ns()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    temporary.replace(path)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
