@@ -107,9 +107,21 @@ def test_a_wrong_password_says_which_settings_to_check(live: Live) -> None:
         run.verify()
 
 
+def test_a_wrong_password_stays_one_when_the_server_only_names_the_many_tries(live: Live) -> None:
+    for _ in range(6):
+        with (
+            Neo4jRunner(live.server.uri, ("nobody", "not-the-password"), "neo4j") as run,
+            pytest.raises(ConfigError, match="NEO4J_PASSWORD"),
+        ):
+            run.verify()
+
+
 def test_an_unknown_database_is_an_error_and_not_the_default_one(live: Live) -> None:
     auth = (live.server.username, live.server.password)
-    with Neo4jRunner(live.server.uri, auth, "nosuchdb") as run, pytest.raises(GraphRejected):
+    with (
+        Neo4jRunner(live.server.uri, auth, "nosuchdb") as run,
+        pytest.raises(ConfigError, match="NEO4J_DATABASE"),
+    ):
         run.verify()
 
 

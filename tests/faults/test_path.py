@@ -24,6 +24,7 @@ import pytest
 from mkg_hooks import wire
 from tests.clients.switch import Switch
 from tests.conftest import Live, Server, shared_cache
+from tests.support.proxy import Proxy
 from tests.support.requirement import requirement
 
 LAUNCH = Path(__file__).parents[2] / "hooks" / "launch.py"
@@ -35,7 +36,7 @@ class User:
 
     home: Path
     project: Path
-    switch: Switch
+    switch: Switch | Proxy
     env: dict[str, str] = field(default_factory=dict)
 
     def mkg(self, *words: str, check: bool = True) -> str:
@@ -79,6 +80,14 @@ def user(live: Live, tmp_path: Path) -> Iterator[User]:
     parts = urlsplit(live.server.uri)
     switch = Switch(str(parts.hostname), int(parts.port or 7687))
     switch.open()
+    made = made_user(live, tmp_path, switch)
+    yield made
+    made.mkg("worker", "stop", check=False)
+    switch.close()
+
+
+def made_user(live: Live, tmp_path: Path, switch: Switch | Proxy) -> User:
+    """A home whose store is the test database behind a switch or a bad network."""
     home, project = tmp_path / "a user's home", tmp_path / "shop"
     home.mkdir()
     project.mkdir()
@@ -93,10 +102,7 @@ def user(live: Live, tmp_path: Path) -> Iterator[User]:
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
     }
-    made = User(home, project, switch, env)
-    yield made
-    made.mkg("worker", "stop", check=False)
-    switch.close()
+    return User(home, project, switch, env)
 
 
 def stated(user: User, text: str, session: str) -> None:
@@ -161,7 +167,7 @@ def test_a_stopped_database_costs_one_line_and_no_event(user: User, live: Live) 
     ]
 
 
-def _send(path: str, key: str, session: str) -> bool:
+def send(path: str, key: str, session: str) -> bool:
     """One event over the socket; whether it was acknowledged."""
     payload = json.dumps(
         {
@@ -196,7 +202,7 @@ def test_kill_9_of_the_worker_during_writes_loses_and_doubles_nothing(
         n = 0
         while not done.is_set():
             key = f"w{name}-{n}"
-            if _send(user.socket, key, f"s{name}"):
+            if send(user.socket, key, f"s{name}"):
                 with lock:
                     acked.add(key)
             n += 1

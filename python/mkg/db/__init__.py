@@ -49,6 +49,7 @@ T = TypeVar("T")
 Row = dict[str, Any]
 _log = log.get(__name__)
 _TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
+_LOCKED_OUT = "AuthenticationRateLimit"
 # A transaction over its memory limit counts as transient; repeating it only repeats the load.
 _FINAL_TRANSIENT = "51N72"
 _PLAIN = frozenset({str, bool, int, float})
@@ -361,16 +362,19 @@ def _translated(name: str) -> Generator[None]:
 def _translate(error: Neo4jError | DriverError, name: str) -> GraphError | ConfigError:
     """One error of ours for one of the driver's: by class and code, never by message text."""
     status = error.gql_status
-    if isinstance(error, AuthError):
+    code = getattr(error, "code", None) or ""
+    # After some tries the server names only these, which is no AuthError of the driver's.
+    if isinstance(error, AuthError) or code.endswith(_LOCKED_OUT):
         return ConfigError(
             "the database refuses the user name or password; check NEO4J_USERNAME and "
             "NEO4J_PASSWORD in the user file"
         )
+    if code.endswith("DatabaseNotFound"):
+        return ConfigError("there is no database of the name in NEO4J_DATABASE at NEO4J_URI")
     if (refused := refused_handshake(error)) is not None:
         return refused
     if isinstance(error, ServiceUnavailable | SessionExpired | ConnectionAcquisitionTimeoutError):
         return GraphUnavailable("the database does not answer", query=name, status=status)
-    code = getattr(error, "code", None) or ""
     if code.rsplit(".", 1)[-1] in _TIMED_OUT:
         return GraphTimeout("the query ran past its time limit", query=name, status=status)
     if isinstance(error, ConstraintError):

@@ -1,0 +1,281 @@
+"""F3 to F6: the way to the graph breaks at every place, with the real worker and a real server."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from mkg_hooks import offline
+from mkg_hooks.spool import Spool
+from tests.conftest import Live, Server
+from tests.faults.crashing_worker import POINTS
+from tests.faults.outcome import Outcome, counted, inverted
+from tests.faults.shots import Shots, rss
+from tests.faults.test_path import User, made_user, send
+from tests.hooks.launching import wait_until
+from tests.support.proxy import Proxy
+from tests.support.requirement import requirement
+
+Held = Callable[[Outcome], None]
+CRASHING = Path(__file__).with_name("crashing_worker.py")
+CHAIN = (Path(__file__).parents[1] / "support" / "check_chain.cypher").read_text(encoding="utf-8")
+STORED = """
+MATCH (e:SessionEvent) RETURN coalesce(e.tool_use_id, e.turn_id) AS key ORDER BY e.session_id, e.seq
+"""
+
+
+@pytest.fixture
+def net(live: Live) -> Iterator[Proxy]:
+    parts = urlsplit(live.server.uri)
+    proxy = Proxy(str(parts.hostname), int(parts.port or 7687))
+    proxy.open()
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def behind(live: Live, net: Proxy, tmp_path: Path) -> Iterator[User]:
+    """A user whose database lies behind a bad network; a worker runs and is warm."""
+    made = without_model(made_user(live, tmp_path, net))
+    made.mkg("worker", "start")
+    made.drained()
+    yield made
+    made.mkg("worker", "stop", check=False)
+
+
+def without_model(user: User) -> User:
+    """Vectors are no part of these faults, and a worker starts sooner without."""
+    user.env["EMBEDDING_MODEL"] = "none"
+    return user
+
+
+def stored(live: Live) -> list[str]:
+    """The keys in the graph, session by session; the chains are whole (CHK-03)."""
+    assert live.rows(CHAIN) == []
+    return [str(row["key"]) for row in live.rows(STORED)]
+
+
+def drained(user: User, seconds: int = 90) -> None:
+    user.mkg("worker", "drain", "--timeout", str(seconds))
+
+
+@requirement("SEC-10")
+@pytest.mark.timeout(900)
+def test_f3_the_reply_of_a_commit_is_lost(
+    behind: User, net: Proxy, live: Live, form: str, held: Held
+):
+    seed = random.randrange(10**6)
+    print("seed", seed)
+    dice = random.Random(seed)
+    acked: list[str] = []
+    trials = {"short": 10, "long": 400}[form]
+    for trial in range(trials):
+        net.commits_to_cut.append(dice.randrange(2))
+        for _ in range(3):
+            key = f"s{dice.randrange(3)}-{len(acked)}"
+            if send(behind.socket, key, key.partition("-")[0]):
+                acked.append(key)
+        wait_until(lambda trial=trial: net.cut > trial or send_more(behind, acked), 30)
+    drained(behind)
+    assert net.cut >= trials
+    found = stored(live)
+    held(
+        counted(
+            "F3", "reply of a commit lost", form, trials=trials, acknowledged=acked, stored=found
+        )
+    )
+    assert inverted(found) == []
+
+
+def send_more(user: User, acked: list[str]) -> bool:
+    """Something to commit, when the batch before needed one commit only."""
+    key = f"m-{len(acked)}"
+    if send(user.socket, key, "m"):
+        acked.append(key)
+    time.sleep(0.05)
+    return False
+
+
+@requirement("SEC-10", "PERF-43")
+@pytest.mark.timeout(900)
+def test_f4_a_worker_killed_at_each_step_of_a_batch(
+    live: Live, net: Proxy, tmp_path: Path, form: str, held: Held
+):
+    user = without_model(made_user(live, tmp_path, net))
+    user.mkg("config")
+    pointer = (user.home / "mkg" / "pointer").read_text(encoding="utf-8")
+    folder = dict(line.split("=", 1) for line in pointer.splitlines())["spool"]
+    acked: list[str] = []
+    rounds = {"short": 1, "long": 10}[form]
+    for trial in range(rounds):
+        for point in POINTS:
+            for n in range(3):
+                key = f"s{n}-{len(acked)}"
+                body = {"session_id": f"s{n}", "tool_name": "Bash", "tool_use_id": key, "cwd": "/x"}
+                raw = json.dumps({**body, "tool_input": {"command": key}}).encode()
+                spool = os.fsencode(folder)
+                offline.keep("claude", "PostToolUse", raw, {}, spool=spool, hmac_key=None)
+                acked.append(key)
+            command = [sys.executable, str(CRASHING), point]
+            # Two are forced at every other point: one works, the other leaves without a word.
+            both = [
+                subprocess.Popen(command, env=user.env, cwd="/", stderr=subprocess.PIPE)
+                for _ in range(1 + trial % 2)
+            ]
+            codes = {process.wait(60): process.communicate()[1] for process in both}
+            assert -9 in codes and set(codes) <= {-9, 0}, (point, codes)
+    drained(user)
+    found = stored(live)
+    assert Spool(folder).counters()["refused"] == 0
+    user.mkg("worker", "stop")
+    trials = rounds * len(POINTS)
+    held(
+        counted(
+            "F4",
+            "worker killed at each step",
+            form,
+            trials=trials,
+            acknowledged=acked,
+            stored=found,
+        )
+    )
+    assert inverted(found) == []
+
+
+class Steady:
+    """Events that go on coming while a fault holds, each session's in its order."""
+
+    def __init__(self, user: User) -> None:
+        self.user, self.acked, self._stop = user, list[str](), threading.Event()
+        self._threads = [threading.Thread(target=self._one, args=(n,)) for n in range(2)]
+        self.trials = 0
+
+    def __enter__(self) -> "Steady":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(30)
+
+    def _one(self, number: int) -> None:
+        n = 0
+        while not self._stop.is_set():
+            key = f"steady{number}-{n}"
+            n += 1
+            if send(self.user.socket, key, f"steady{number}"):
+                self.acked.append(key)
+            self._stop.wait(0.05)
+        self.trials += n
+
+
+def prompts(fired: Shots, name: str, count: int) -> None:
+    for n in range(count):
+        fired.fire(f"{name}-{n}")
+
+
+@requirement("SEC-10")
+@pytest.mark.timeout(900)
+def test_f5_the_database_is_away_again_and_again(
+    behind: User, net: Proxy, live: Live, form: str, held: Held
+):
+    fired = Shots(behind.env, behind.project)
+    rounds, hold = {"short": (2, 1.0), "long": (8, 30.0)}[form]
+    with Steady(behind) as steady:
+        for trial in range(rounds):
+            net.close()
+            prompts(fired, f"away{trial}", 2)
+            time.sleep(hold)
+            # It comes back for a moment only, in the middle of what waits.
+            net.open()
+            time.sleep(0.3)
+            net.close()
+            prompts(fired, f"again{trial}", 1)
+            net.open()
+    seen = behind.mkg("doctor", check=False)
+    drained(behind)
+    assert "spool" in seen
+    # Nobody can answer with a wrong password, and nothing is lost by it.
+    behind.mkg("worker", "stop")
+    server = live.server
+    address = f"bolt://127.0.0.1:{net.port}"
+    Server(address, server.username, "not-the-password-of-it").write_user_file(behind.home)
+    behind.mkg("worker", "start")
+    for n in range(3):
+        assert send(behind.socket, f"refused-{n}", "refused")
+    # So often that the server names the many tries and no longer the password.
+    wait_until(lambda: behind.status()["waits"] > 4, 40)
+    found_then = behind.status()
+    assert "ConfigError" in found_then["last_error"]
+    assert (found_then["queue"], found_then["quarantined"]) == (3, 0)
+    prompts(fired, "refused_too", 1)
+    behind.mkg("worker", "stop")
+    Server(address, server.username, server.password).write_user_file(behind.home)
+    drained(behind)
+    found = stored(live)
+    counts = fired.counts()
+    counts["acknowledged"] = [*fired.acked, *steady.acked, *(f"refused-{n}" for n in range(3))]
+    counts["trials"] += steady.trials + 3
+    held(counted("F5", "database away, wrong password", form, stored=found, **counts))
+    assert inverted(found) == [] and behind.status()["quarantined"] == 0
+
+
+ILLS = ("latency", "slow", "resets", "black hole", "half-open")
+
+
+def sicken(net: Proxy, ill: str) -> None:
+    if ill == "latency":
+        net.latency = 0.25
+    elif ill == "slow":
+        net.bytes_per_second = 10_000
+    elif ill == "resets":
+        net.reset_after = 20
+    elif ill == "black hole":
+        net.black_hole = True
+    else:
+        net.half_open()
+
+
+def heal(net: Proxy) -> None:
+    net.latency, net.bytes_per_second, net.reset_after, net.black_hole = 0.0, 0, 0, False
+
+
+@requirement("SEC-10")
+@pytest.mark.timeout(900)
+def test_f6_a_bad_network(behind: User, net: Proxy, live: Live, form: str, held: Held):
+    fired = Shots(behind.env, behind.project)
+    pid = int(behind.status()["pid"])
+    before = rss(pid)
+    rounds, hold = {"short": (1, 0.8), "long": (6, 12.0)}[form]
+    with Steady(behind) as steady:
+        for trial in range(rounds):
+            for ill in ILLS:
+                sicken(net, ill)
+                prompts(fired, f"{ill.replace(' ', '_')}{trial}", 2)
+                time.sleep(hold)
+                heal(net)
+    drained(behind)
+    found = stored(live)
+    counts = fired.counts()
+    counts["acknowledged"] = [*fired.acked, *steady.acked]
+    counts["trials"] += steady.trials
+    held(counted("F6", "bad network", form, stored=found, **counts))
+    assert inverted(found) == []
+    assert threads(pid) < 60 and rss(pid) - before < 150 * 2**20
+    assert net.open_links() <= 100
+
+
+def threads(pid: int) -> int:
+    """How many threads a process has; 0 where the system does not tell."""
+    folder = Path(f"/proc/{pid}/task")
+    return len(list(folder.iterdir())) if folder.exists() else 0
