@@ -104,7 +104,7 @@ def sessions(live: Live, client: str) -> list[list[str]]:
 
 
 @requirement("CL-01", "CL-29")
-@pytest.mark.parametrize("client", ["codex", "copilot"])
+@pytest.mark.parametrize("client", ["codex", "gemini", "copilot"])
 def test_what_was_stated_in_one_session_is_told_in_the_next(
     client: str, user: World, live: Live, said: Draw
 ):
