@@ -87,7 +87,7 @@ class Spool:
         """
         try:
             self._prepare()
-            with self._locked():
+            with self.locked():
                 fd, seq = self._write(record)
         except SpoolError:
             raise
@@ -104,7 +104,7 @@ class Spool:
 
     def _write(self, record: dict[str, object]) -> tuple[int, int]:
         body = self._admitted(record)
-        fd, base, size = self._tail(len(body))
+        fd, base, size = self.tail(len(body))
         try:
             # A writer that was killed half-way left no newline: seal its bytes off.
             torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
@@ -120,9 +120,9 @@ class Spool:
             raise
         return fd, seq
 
-    def _tail(self, length: int) -> tuple[int, int, int]:
+    def tail(self, length: int) -> tuple[int, int, int]:
         """Open the segment to append to; returns (descriptor, base, size)."""
-        segments = self._segments()
+        segments = self.segments()
         base = segments[-1] if segments else -1
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         if base >= 0:
@@ -155,7 +155,7 @@ class Spool:
         if used + len(body) > ceiling * SHED_SHARE:
             with suppress(OSError):  # a disk so full that nothing can be written anew
                 spool_trim.make_room(
-                    self.folder, self._segments(), self.cursor(), self._put_aside,
+                    self.folder, self.segments(), self.cursor(), self.put_aside,
                     enough=lambda: self._fits(len(body), SHED_SHARE),
                 )  # fmt: skip
             less = spool_trim.shortened(record, len(spool_trim.STAGES))
@@ -175,7 +175,7 @@ class Spool:
 
     def room(self) -> tuple[int, int]:
         """Return (bytes in use, bytes that the bound and the disk allow)."""
-        used = sum(os.path.getsize(self._path(base)) for base in self._segments())
+        used = sum(os.path.getsize(self._path(base)) for base in self.segments())
         try:
             disk = os.statvfs(self.folder)
         except FileNotFoundError:
@@ -194,7 +194,7 @@ class Spool:
             try:
                 record: Any = json.loads(body)
             except ValueError:
-                self._put_aside(passed, "not-json", body)
+                self.put_aside(passed, "not-json", body)
                 continue
             if isinstance(record, dict):
                 found.append((Cursor(passed), cast("dict[str, object]", record)))
@@ -210,13 +210,13 @@ class Spool:
 
         Only the reader that commits puts damage aside (`note`); who merely looks leaves it alone.
         """
-        segments = self._segments()
+        segments = self.segments()
         for index, base in enumerate(segments):
             newest = index == len(segments) - 1
             if not newest and segments[index + 1] <= after:
                 continue
             if note and base > after > 0:
-                self._put_aside(after, "gap", b"bytes %d to %d are missing" % (after, base))
+                self.put_aside(after, "gap", b"bytes %d to %d are missing" % (after, base))
             try:
                 # One descriptor for the whole segment: a trim puts another file in its place.
                 file = open(self._path(base), "rb")  # noqa: SIM115
@@ -225,7 +225,7 @@ class Spool:
             with file:
                 head = file.read(spool_trim.HEAD_BYTES)
                 if spool_trim.was_trimmed(head, partial(self._whole, base), base):
-                    aside, data = self._put_aside if note else None, head + file.read()
+                    aside, data = self.put_aside if note else None, head + file.read()
                     after = yield from spool_trim.of_trimmed(data, base, after, aside)
                     continue
                 start, window, ended = max(after, base), WINDOW_BYTES, False
@@ -241,7 +241,7 @@ class Spool:
                                 return
                         if body is None and note:
                             bad = data[begin:end]
-                            self._put_aside(start + begin, reason_of(bad), bad)
+                            self.put_aside(start + begin, reason_of(bad), bad)
                         yield start + end, body
                         done = end
                     else:
@@ -261,7 +261,7 @@ class Spool:
     def _being_written(self, base: int, start: int, seen: bytes) -> bool:
         """Say whether an unreadable tail may still change: it did, or a writer has the lock."""
         try:
-            with self._locked(seconds=0.05):
+            with self.locked(seconds=0.05):
                 return self._whole(base, start - base) != seen
         except OSError:
             return True
@@ -284,7 +284,7 @@ class Spool:
         self._prepare()
         position = b"%d" % cursor
         write_whole(self._cursor_path, b"%b %08x\n" % (position, zlib.crc32(position)))
-        segments = self._segments()
+        segments = self.segments()
         if not segments:
             return
         for base, following in pairwise(segments):
@@ -293,7 +293,7 @@ class Spool:
         newest = segments[-1]
         size = os.path.getsize(self._path(newest))
         if newest + size == cursor and size >= ROLL_BYTES:
-            with self._locked(seconds=10.0):
+            with self.locked(seconds=10.0):
                 self._roll(newest, cursor)
 
     def _roll(self, newest: int, cursor: int) -> None:
@@ -338,13 +338,11 @@ class Spool:
 
     def refuse(self, cursor: Cursor, record: dict[str, object], reason: str) -> None:
         """Put a record aside durably that cannot be applied, so that it does not block the rest."""
-        self._put_aside(
-            cursor, "refused", json.dumps({"reason": reason, "record": record}).encode()
-        )
+        self.put_aside(cursor, "refused", json.dumps({"reason": reason, "record": record}).encode())
 
     # -- files -----------------------------------------------------------------------------------
 
-    def _put_aside(self, position: int, reason: str, data: bytes) -> None:
+    def put_aside(self, position: int, reason: str, data: bytes) -> None:
         spool_trim.make_folder(self.aside)
         write_whole(self._aside_path(position, reason), data)
 
@@ -360,7 +358,7 @@ class Spool:
     def _path(self, base: int) -> str:
         return segment_path(self.folder, base)
 
-    def _segments(self) -> list[int]:
+    def segments(self) -> list[int]:
         """Return the bases of the segments, oldest first."""
         try:
             names = os.listdir(self.folder)
@@ -381,7 +379,7 @@ class Spool:
             os.chmod(self.folder, 0o700)
 
     @contextmanager
-    def _locked(self, seconds: float | None = None) -> Generator[None]:
+    def locked(self, seconds: float | None = None) -> Generator[None]:
         """Hold the writers' lock; raises SpoolError when somebody keeps it too long."""
         path = os.path.join(self.folder, "lock")
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

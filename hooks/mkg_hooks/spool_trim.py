@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
@@ -141,6 +142,28 @@ def trim(path: str, base: int, following: int, cursor: int, stage: int, aside: P
         following: where the next segment begins.
         aside: keeps a damaged stretch, which does not move along.
     """
+    data, count, freed = rewritten(
+        path, base, following, cursor, aside, partial(_shortened, stage=stage), stage
+    )
+    note(os.path.dirname(path), b"%d/%d" % (base, stage), count, freed)
+    write_whole(path, data)
+
+
+def rewritten(
+    path: str,
+    base: int,
+    following: int,
+    cursor: int,
+    aside: PutAside,
+    change: Callable[[bytes], bytes | None],
+    stage: int | None = None,
+) -> tuple[bytes, int, int]:
+    """A segment as it is to be written anew, how many records change, and the bytes that frees.
+
+    Args:
+        change: a record's new JSON, or None to keep it.
+        stage: how far it is trimmed then; None means as far as before.
+    """
     with open(path, "rb") as file:
         data = file.read()
     mark = end_mark(data[-HEAD_BYTES:])
@@ -152,17 +175,15 @@ def trim(path: str, base: int, following: int, cursor: int, stage: int, aside: P
             bad = data[begin:behind]
             aside(base + begin, reason_of(bad), bad)
         elif seq >= cursor and len(body) > 1:
-            less = _shortened(body, stage)
-            if less is not None:
-                count, freed = count + 1, freed + len(body) - len(less)
-            kept += packed(seq, body if less is None else less, moved=True)
-    kept += packed(end, b"%d" % stage, moved=True)
-    folder = os.path.dirname(path)
-    note(folder, b"%d/%d" % (base, stage), count, freed)
-    write_whole(path, bytes(kept))
+            other = change(body)
+            if other is not None:
+                count, freed = count + 1, freed + len(body) - len(other)
+            kept += packed(seq, body if other is None else other, moved=True)
+    done = stage if stage is not None else mark[1] if mark else 0
+    return bytes(kept) + packed(end, b"%d" % done, moved=True), count, freed
 
 
-def _shortened(body: bytes, stage: int) -> bytes | None:
+def _shortened(body: bytes, *, stage: int) -> bytes | None:
     if b'"tool_' not in body:
         return None
     try:

@@ -42,7 +42,7 @@ def a_spool(folder: Path, dice: random.Random) -> Spool:
     for base, following in pairwise(bases):
         if dice.random() < 0.4:
             path = str(folder / f"{base:020d}.seg")
-            spool_trim.trim(path, base, following, 0, 1, spool._put_aside)
+            spool_trim.trim(path, base, following, 0, 1, spool.put_aside)
     return spool
 
 

@@ -220,7 +220,7 @@ def trimmed_spool(folder: Path) -> tuple[Spool, Path]:
     bases = [int(path.stem) for path in segments]
     for base, following in pairwise(bases):
         path = Path(spool.folder) / f"{base:020d}.seg"
-        spool_trim.trim(str(path), base, following, 0, 1, spool._put_aside)
+        spool_trim.trim(str(path), base, following, 0, 1, spool.put_aside)
     return spool, segments[1]
 
 
@@ -244,14 +244,14 @@ def test_a_flipped_bit_in_a_trimmed_segment_costs_one_record_and_is_reported(
     assert found(spool)[-1] == prompt(99)
 
 
-def test_damage_in_a_segment_is_put_aside_before_the_segment_is_trimmed(tmp_path):
+def test_damage_in_a_segment_isput_aside_before_the_segment_is_trimmed(tmp_path):
     spool = mixed(tmp_path, 30)
     path = sorted(Path(spool.folder).glob("*.seg"))[0]
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(bytes(content))
     following = int(sorted(Path(spool.folder).glob("*.seg"))[1].stem)
-    spool_trim.trim(str(path), 0, following, 0, 1, spool._put_aside)
+    spool_trim.trim(str(path), 0, following, 0, 1, spool.put_aside)
     assert spool.counters()["crc"] == 1 and len(found(spool)) == 29
     assert spool.counters()["crc"] == 1
 
@@ -271,7 +271,7 @@ def test_what_was_applied_already_does_not_move_along(tmp_path):
     first, second = sorted(Path(spool.folder).glob("*.seg"))[:2]
     before = found(spool)
     spool.commit(spool.read(Cursor(0), 3)[-1][0])
-    spool_trim.trim(str(first), 0, int(second.stem), int(spool.cursor()), 1, spool._put_aside)
+    spool_trim.trim(str(first), 0, int(second.stem), int(spool.cursor()), 1, spool.put_aside)
     assert [r["event_key"] in first.read_text() for r in before[:4]] == [False] * 3 + [True]
     assert [r["event_key"] for r in found(spool, spool.cursor())] == [
         r["event_key"] for r in before[3:]
@@ -295,7 +295,7 @@ def test_a_segment_replaced_while_it_is_read_is_read_to_its_end(tmp_path, monkey
     bases = [int(path.stem) for path in sorted(Path(spool.folder).glob("*.seg"))]
     for base, following in pairwise(bases):
         path = Path(spool.folder) / f"{base:020d}.seg"
-        spool_trim.trim(str(path), base, following, 0, 1, spool._put_aside)
+        spool_trim.trim(str(path), base, following, 0, 1, spool.put_aside)
     seen += bodies
     keys = [json.loads(body)["event_key"] for _, body in seen if body]
     assert keys == [one_of(n)["event_key"] for n in range(30)]

@@ -1,6 +1,7 @@
-"""Appends to a full spool and kills itself at one call that changes the disk.
+"""Appends to a full spool, or masks one, and kills itself at one call that changes the disk.
 
-    python trim_killed.py HOOKS SPOOL CAP AT     AT counts the calls; 0 only prints how many
+    python trim_killed.py HOOKS SPOOL CAP AT         AT counts the calls; 0 only prints how many
+    python trim_killed.py HOOKS SPOOL CAP AT WORD    masks the word
 
 The calls: open for writing, write, fsync, fdatasync, replace, unlink. A write dies half-way.
 """
@@ -10,6 +11,7 @@ import signal
 import sys
 
 sys.path.insert(0, sys.argv[1])
+from mkg_hooks import spool_mask
 from mkg_hooks.spool import Spool
 
 at, calls = int(sys.argv[4]), 0
@@ -33,5 +35,11 @@ for name in ("open", "write", "fsync", "fdatasync", "replace", "unlink"):
     if hasattr(os, name):
         setattr(os, name, guarded(name, getattr(os, name)))
 spool = Spool(sys.argv[2], cap_bytes=int(sys.argv[3]))
-spool.append({"name": "UserPromptSubmit", "event_key": "last", "prompt": "the last"})
+if sys.argv[5:]:
+    word = sys.argv[5]
+    spool_mask.mask(
+        spool, lambda record: {k: str(v).replace(word, "[X]") for k, v in record.items()}
+    )
+else:
+    spool.append({"name": "UserPromptSubmit", "event_key": "last", "prompt": "the last"})
 print(calls)

@@ -139,7 +139,7 @@ def test_more_rows_than_a_page_are_all_read(
 
 
 @requirement("SEC-77")
-def test_records_put_aside_are_masked_in_their_files_and_waiting_ones_are_counted(
+def test_records_that_wait_and_those_put_aside_are_masked_in_their_files(
     live: Live, scan: Scan, tmp_path: Path
 ) -> None:
     settings = live.settings(tmp_path / "MKG_HOME")
@@ -149,8 +149,10 @@ def test_records_put_aside_are_masked_in_their_files_and_waiting_ones_are_counte
     report = json.loads(scan("--json").stdout)
     assert report["found"] == {"spool": {"github-pat": 1}, "quarantine": {"github-pat": 1}}
     assert report["waiting_in_spool"] == 1
-    scan("--yes", "--json")
+    assert [record["prompt"] for record in spool.waiting()] == [f"old {TOKEN}"]
+    done = json.loads(scan("--yes", "--json").stdout)
+    assert done["found"] == report["found"] and done["waiting_in_spool"] == 0
     (aside,) = Path(spool.aside).iterdir()
     assert json.loads(aside.read_text())["record"] == {"prompt": f"refused {MASKED}"}
-    # An acknowledged record is never rewritten.
-    assert [record["prompt"] for record in spool.waiting()] == [f"old {TOKEN}"]
+    assert [record["prompt"] for record in spool.waiting()] == [f"old {MASKED}"]
+    assert json.loads(scan("--json").stdout)["found"] == {}

@@ -66,18 +66,23 @@ def _drain(socket: Path) -> None:
 def _files(spool: Path, known: list[str], report: Any, *, write: bool) -> int:
     """Sweep the spool's files; returns how many records wait there unmasked.
 
-    A segment is never rewritten, because an acknowledged record is never touched: what waits is
-    counted, and swept once it is in the graph. What was put aside is masked in its file.
+    With `write`, segments that hold such a record are written anew, and so is what was put aside.
     """
+    from mkg_hooks import spool_mask
     from mkg_hooks.spool import Spool
     from mkg_hooks.spool_records import write_whole
 
     left = 0
-    for record in Spool(spool).waiting():
+    log = Spool(spool)
+    for record in log.waiting():
         report.scanned["spool"] += 1
-        changed = report.masked("spool", record, known) != record
+        changed = spool_mask.masked(record, _cleaner(report, known)) != record
         report.touched["spool"] += changed
         left += changed
+    if write:
+        # Counted above; this reads what was applied and is still in a segment as well.
+        spool_mask.mask(log, _cleaner(type(report)(), known))
+        left = 0
     for path, content in _aside(spool / "quarantine"):
         report.scanned["quarantine"] += 1
         masked = report.masked("quarantine", content, known)
@@ -88,6 +93,13 @@ def _files(spool: Path, known: list[str], report: Any, *, write: bool) -> int:
             text = masked if isinstance(masked, str) else json.dumps(masked)
             write_whole(str(path), text.encode("utf-8", "surrogateescape"))
     return left
+
+
+def _cleaner(report: Any, known: list[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def clean(record: dict[str, Any]) -> dict[str, Any]:
+        return report.masked("spool", record, known)
+
+    return clean
 
 
 def _aside(folder: Path) -> Iterator[tuple[Path, Any]]:
@@ -133,4 +145,4 @@ def _print(report: Any, left: int, as_json: bool) -> None:
     elif report.written:
         typer.echo("masked in place; the sweep is on record")
     if left:
-        typer.echo(f"{left} record(s) wait in the spool; run `mkg worker drain` and this again")
+        typer.echo(f"{left} of these wait in the spool")
