@@ -49,7 +49,7 @@ test-all: test
 	@$(PYTEST) tests/clients -m clients $(ARGS)
 
 soak: .venv/.ready
-	@$(PYTEST) tests -m soak $(ARGS)
+	@MKG_KEEP_FAULTS=1 $(PYTEST) tests -m soak $(ARGS)
 
 check: .venv/.ready
 	@$(lint)

@@ -1,15 +1,21 @@
 """The timeline on a real server: appended once, in order; what a session is bound to."""
 
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from mkg.bundle import load_bundle
+from mkg.db import Neo4jRunner
+from mkg.errors import GraphConflict, GraphTimeout, MkgError
 from mkg.features import timeline
 from mkg.features.timeline import episode
 from tests.conftest import Live
 from tests.support.events import row
 from tests.support.requirement import requirement
 
+Append = Callable[[Neo4jRunner, list[dict[str, Any]]], None]
 CHAIN = (Path(__file__).parents[1] / "support" / "check_chain.cypher").read_text(encoding="utf-8")
 
 
@@ -55,19 +61,51 @@ def test_a_replayed_batch_changes_nothing(live: Live) -> None:
     assert chain_faults(live) == []
 
 
-def test_eight_writers_on_one_session_fork_nothing(live: Live) -> None:
+def write_at_once(live: Live, append: Append) -> list[MkgError]:
+    """Eight writers append to one session; returns what failed."""
+    failed: list[MkgError] = []
+
     def write(writer: int) -> None:
         with live.server.runner() as run:
             for i in range(10):
-                timeline.append(run, events=[row("PostToolUse", key=f"w{writer}-{i}")])
+                try:
+                    append(run, [row("PostToolUse", key=f"w{writer}-{i}")])
+                except MkgError as error:
+                    failed.append(error)
 
     threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(timeout=60)
+    return failed
+
+
+@requirement("SEC-12", "NEO-60", "NEO-114")
+def test_eight_writers_on_one_session_fork_nothing(live: Live) -> None:
+    def append(run: Neo4jRunner, events: list[dict[str, Any]]) -> None:
+        timeline.append(run, events=events)
+
+    assert write_at_once(live, append) == []
     assert live.value("MATCH (s:Session) RETURN s.event_count") == 80
     assert chain_faults(live) == []
+
+
+@requirement("SEC-12", "NEO-60", "NEO-114")
+def test_without_the_lock_the_same_writers_collide(live: Live) -> None:
+    text = load_bundle().queries["timeline.append"].text
+    lock = "SET session.touched = event.event_key"
+    assert text.count(lock) == 1
+    bare = text.replace(lock, "")
+
+    def append(run: Neo4jRunner, events: list[dict[str, Any]]) -> None:
+        run.execute(bare, {"events": events}, name="test.append")
+
+    timeline.append(live.run, events=[row("SessionStart")])
+    failed = write_at_once(live, append)
+    # The constraint on places keeps the chain whole; what came second is lost instead.
+    assert {type(error) for error in failed} <= {GraphConflict, GraphTimeout}
+    assert failed
 
 
 @requirement("B79")

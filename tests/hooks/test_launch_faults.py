@@ -1,5 +1,6 @@
 """The launcher under bad input, stuck pipes, stopped workers and full disks: exit 0, in time."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -281,3 +282,41 @@ def test_a_payload_over_16_mib_leaves_ids_length_and_hash(home: Home, waiting):
     )
     assert (record["session_id"], record["tool_use_id"]) == (SESSION, "toolu_last")
     assert {"tool_input", "tool_output", "cwd", "prompt"}.isdisjoint(record)
+
+
+@requirement("ADV-G02")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_a_payload_of_200_mib_is_never_held_whole(offline: Home):
+    head = json.dumps({**tool_event("PostToolUse", "Bash", {"command": "x"}), "tool_response": ""})
+    # With less memory than that nothing could hold it.
+    command = [sys.executable, "-I", "-S", str(LAUNCH), "claude", "PostToolUse"]
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", 'ulimit -v 150000; exec "$0" "$@"', *command],
+        stdin=subprocess.PIPE,
+        env=offline.environment(),
+        cwd=offline.project,
+    )
+    assert process.stdin
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(head[:-2].encode())
+        for _ in range(200):
+            process.stdin.write(b"x" * 2**20)
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    assert process.wait(20) == 0
+    (record,) = wait_until(offline.records)
+    assert record["session_id"] == SESSION and record["truncated"]
+    assert record["raw_bytes"] > 16 * 2**20 and "tool_output" not in record
+
+
+@requirement("ADV-G10", "SEC-60")
+def test_a_session_id_that_is_a_path_names_no_file(offline: Home):
+    evil = "../../../../etc/cron.d/x"
+    before = sorted(offline.folder.parent.rglob("*"))
+    done = offline.hook("claude", "UserPromptSubmit", prompt_event("x", session_id=evil))
+    assert json.loads(done.stdout) == {"systemMessage": notice.KEPT}
+    (record,) = offline.records()
+    assert str(record["session_id"]).startswith("h-") and evil not in json.dumps(record)
+    made = set(offline.folder.parent.rglob("*")) - set(before)
+    assert all(path.is_relative_to(offline.spool) for path in made)
+    assert not any("cron" in path.name for path in made)
