@@ -85,6 +85,10 @@ def test_what_was_stated_reaches_the_model_in_the_next_session_and_what_was_only
     assert said.missed not in injected(later)
     assert json.dumps(said.statement)[1:-1] in injected(later, "SessionStart"), "no recap"
     assert later.notices == []
+    remembering.drain()
+    (told,) = json.loads(remembering.mkg("log", "--last", "--json").stdout)["told"]
+    assert (told["hook_event"], told["prompt"]) == ("UserPromptSubmit", said.question)
+    assert [line["state"] for line in told["lines"] if said.tool in line["text"]] == ["confirmed"]
 
 
 def test_a_tool_call_goes_through_the_server_of_the_plugin_and_its_result_reaches_the_model(

@@ -1,5 +1,6 @@
 """The main job in the other real clients: what is stated in one session is told in the next."""
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -48,6 +49,8 @@ EVENTS = {
     ),
 }
 OF_A_PROMPT = ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
+# Whether the client's own record shows what it put before its model.
+RECEIPT = {"codex": "confirmed", "gemini": "unknown", "copilot": "confirmed"}
 OK: list[dict[str, Any]] = [{"then": {"text": "All right."}}]
 
 
@@ -87,11 +90,11 @@ def seat(client: str, user: World, url: str) -> Any:
     return made(path, home, url, hooks=hooks, **options)
 
 
-def blocks(bodies: list[Any]) -> str:
-    """What of ours reached the model, also where the client escapes it."""
+def for_prompt(bodies: list[Any]) -> str:
+    """What we told the model for a prompt, also where the client escapes it; no recap of a start."""
     seen = text_of(bodies).replace("&lt;", "<").replace("&gt;", ">")
     found = re.findall(r"<mkg-memory nonce=(\w+)>\n(.*?)\n</mkg-memory nonce=\1>", seen, re.DOTALL)
-    return "\n".join(block for _, block in found)
+    return "\n".join(block for _, block in found if "For this prompt" in block)
 
 
 def sessions(live: Live, client: str) -> list[list[str]]:
@@ -120,9 +123,9 @@ def test_what_was_stated_in_one_session_is_told_in_the_next(
             before = len(stub.bodies())
             asked = agent.run(said.question)
             assert asked.rc == 0 and len(stub.bodies()) > before
-            if said.tool in blocks(stub.bodies()[before:]):
+            if said.tool in for_prompt(stub.bodies()[before:]):
                 break
-        assert said.tool in blocks(stub.bodies()[before:])
+        assert said.tool in for_prompt(stub.bodies()[before:])
     user.drain()
     assert sessions(live, client)[-1] == OF_A_PROMPT
     prompts = live.rows("MATCH (e:SessionEvent) WHERE e.prompt IS NOT NULL RETURN e.prompt AS p")
@@ -131,3 +134,5 @@ def test_what_was_stated_in_one_session_is_told_in_the_next(
         "MATCH (e:SessionEvent {event_name: 'Stop'}) RETURN e.last_assistant_message AS said"
     )
     assert answers == [{"said": "All right."}] * len(answers)
+    (told,) = json.loads(user.mkg("log", "--last", "--json").stdout)["told"]
+    assert [line["state"] for line in told["lines"]] == [RECEIPT[client]]

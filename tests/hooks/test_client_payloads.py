@@ -207,11 +207,16 @@ def test_without_ids_the_clients_clock_tells_two_equal_firings_from_one_register
 # -- Copilot -------------------------------------------------------------------------------------
 
 
+STOPPED = {"hookType": "agentStop", "input": {"timestamp": 1796046861671}}
+STOP = {"type": "hook.start", "data": STOPPED}
+
+
 def log_of(folder: Path, *lines: Any, session: str = "s-1") -> Payload:
     """A stop of a session whose own log holds these lines."""
     path = folder / "session-state" / session / "events.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    dense = (",", ":")
+    path.write_text("".join(json.dumps(line, separators=dense) + "\n" for line in lines))
     return {**one("copilot", "Stop"), "session_id": session, "transcript_path": str(path)}
 
 
@@ -227,10 +232,13 @@ def asked(content: str) -> Payload:
 @pytest.mark.parametrize(
     ("lines", "wanted"),
     [
-        ([asked("q"), said("first"), said("last"), {"type": "hook.start"}], "last"),
-        ([asked("q"), said("first"), said("")], "first"),
-        ([asked("q"), said("old"), asked("next")], None),
-        ([said("x" * copilot.LOG_TAIL), {"type": "hook.start"}], None),
+        ([asked("q"), said("first"), said("last"), {"type": "hook.start"}, STOP], "last"),
+        ([asked("q"), said("first"), said(""), STOP], "first"),
+        ([asked("q"), said("old"), asked("next"), STOP], None),
+        ([asked("q"), said("mine"), STOP, asked("next"), said("later")], "mine"),
+        # What stands there without this stop may be the answer to an earlier prompt.
+        ([asked("q"), said("old"), {"type": "hook.start"}], None),
+        ([said("x" * copilot.LOG_TAIL), STOP], None),
         ([], None),
     ],
 )
@@ -238,17 +246,26 @@ def test_what_copilot_answered_is_read_from_the_end_of_its_own_log(tmp_path, lin
     assert took("Stop", log_of(tmp_path, *lines), "copilot").last_message == wanted
 
 
-def test_an_answer_that_copilot_logs_a_moment_after_its_stop_is_waited_for(tmp_path):
-    stop = log_of(tmp_path, asked("q"))
+@pytest.mark.parametrize("there", [True, False])
+def test_an_answer_that_copilot_logs_a_moment_after_its_stop_is_waited_for(tmp_path, there):
+    stop = log_of(tmp_path, asked("q"), said("a"), STOP)
     path = Path(str(stop["transcript_path"]))
-    late = threading.Timer(0.1, lambda: path.write_text(path.read_text() + json.dumps(said("a"))))
+    whole = path.read_text()
+    path.write_text(whole[:40]) if there else path.unlink()
+    late = threading.Timer(0.05, lambda: path.write_text(whole))
     late.start()
     assert took("Stop", stop, "copilot").last_message == "a"
     late.join()
 
 
+def test_a_stop_without_a_time_takes_what_the_log_has(tmp_path):
+    stop = log_of(tmp_path, asked("q"), said("a"))
+    for told in (None, "yesterday", 7):
+        assert took("Stop", {**stop, "timestamp": told}, "copilot").last_message == "a"
+
+
 def test_no_other_file_is_opened_for_a_stop_of_copilot(tmp_path):
-    stop = log_of(tmp_path, asked("q"), said("words of another session"), session="s-2")
+    stop = log_of(tmp_path, said("words of another session"), STOP, session="s-2")
     assert took("Stop", stop, "copilot").last_message == "words of another session"
     assert took("Stop", {**stop, "session_id": "s-1"}, "copilot").last_message is None
     path = Path(stop["transcript_path"])

@@ -13,6 +13,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mkg_hooks.clients import claude, custom, envelope
@@ -38,8 +39,8 @@ EVENTS = {
 }
 natural = claude.natural
 LOG_TAIL = 256 * 1024
-# Seconds that a stop waits for its answer in the log, only while the last prompt has none there.
-LATE, LOOK_AGAIN = 0.3, 0.02
+# Seconds that a stop waits for its own line in the log; the launcher waits longer for the worker.
+LATE, LOOK_AGAIN = 0.2, 0.01
 # The client's own line below what a command printed; a failed command has no other mark.
 _EXIT_CODE = re.compile(r"<shellId: \d+ completed with exit code [1-9]\d*>\s*\Z")
 
@@ -64,36 +65,51 @@ def normalise(event: str, payload: dict[str, Any], env: Mapping[str, str]) -> di
             failed = failed or bool(_EXIT_CODE.search(said))
         fields["tool_error"] = bool(fields["tool_error"]) or failed
     if event == "Stop" and fields["last_message"] is None:
-        fields["last_message"] = _last_answer(fields["transcript_path"], fields["session_id"])
+        fields["last_message"] = _last_answer(
+            payload, fields["transcript_path"], fields["session_id"]
+        )
     return fields
 
 
-def _last_answer(path: object, session_id: object) -> str | None:
+def _last_answer(payload: Mapping[str, object], path: object, session_id: object) -> str | None:
     """Return the last answer in the tail of the session's own log, or None.
 
     Only a log that lies where the client keeps it is opened: `<session id>/events.jsonl`. The
-    client writes it beside its hooks, so a stop may be told before its answer stands there.
+    client writes it beside its hooks, so a stop may be told before the log says so, or is there
+    at all: an answer counts once the stop itself stands below it, else it may be an older one.
     """
     if not isinstance(path, str) or not path.endswith(f"/session-state/{session_id}/events.jsonl"):
         return None
+    stop = _moment(payload.get("timestamp"))
     until = time.monotonic() + LATE
     while True:
-        said, waiting = _answer_in(tail(path, LOG_TAIL))
-        if not waiting or time.monotonic() > until:
-            return said
+        before, found, _ = tail(path, LOG_TAIL).rpartition(stop)
+        if found:
+            return _answer_in(before)
+        if time.monotonic() > until:
+            return None
         time.sleep(LOOK_AGAIN)
 
 
-def _answer_in(log: bytes) -> tuple[str | None, bool]:
-    """Return the answer after the last prompt, and whether the prompt still stands without one."""
+def _moment(told: object) -> bytes:
+    """Return a stop's time as the log's line on the hook has it: in milliseconds since 1970."""
+    try:
+        at = datetime.fromisoformat(told) if isinstance(told, str) else None
+    except ValueError:
+        at = None
+    return b'"timestamp":%d' % round(at.timestamp() * 1000) if at else b"\n"
+
+
+def _answer_in(log: bytes) -> str | None:
+    """Return the answer after the last prompt."""
     for line in reversed(log.split(b"\n")):
         if b'"user.message"' in line[:64]:
-            return None, True
+            return None
         if b'"assistant.message"' in line[:64]:
             said = _content(line)
             if said:
-                return said, False
-    return None, False
+                return said
+    return None
 
 
 def _content(line: bytes) -> str | None:
