@@ -74,6 +74,16 @@ _PASS_KEY, _SECRET_KEY = (
     "|".join(_PASS),
     r"(?<!lock)(?<!lock-)(?<!next)(?<!\d:)(?:" + "|".join(_SECRET) + ")",
 )
+# Names of a key that say whose or what for, of vendors no rule knows; others are names in a store.
+_WHOSE = (
+    *("app", "deploy", "deployment", "ingestion", "ingest", "integration", "delivery", "preshared"),
+    *("management", "server", "client", "developer", "live", "prod", "production", "sandbox"),
+    *("sdk", "rest", "consumer", "merchant", "partner", "upload", "bot", "machine", "secure"),
+)
+_KEY_OF = tuple([f"{word}{between}key" for word in _WHOSE for between in ("", "_", "-", " ")])
+# Not in the middle of a word, but where a capital begins the next word of a name.
+_BEGIN = r"(?-i:(?<![A-Za-z])|(?=[A-Z]))"
+_KEY_NAME = rf"{_BEGIN}(?:{'|'.join(_WHOSE)})[_\- ]?key"
 # The rest of a name, then what stands between name and value in code, JSON, YAML, XML and queries.
 _NAME = (
     r"""[A-Za-z0-9_\-.]{0,40}+\\{0,3}["'`]?(?:\[\]|\]|\*)?\)?(?:\sas\s\w{1,20})?(?:\s{0,2}:\s{0,2}(?:&'static\s)?"""
@@ -242,6 +252,58 @@ NAMED: tuple[Rule, ...] = (
             "CACHE_KEY=my_cache_key_name",
             "_KEY=some.module.attr",
         ),
+        judge="secret",
+    ),
+    Rule(
+        "secret",
+        (*_KEY_OF, "seed"),
+        rf"(?P<k>(?:{_KEY_NAME}|{_BEGIN}seed){_NAME})(?P<op>{_OPERATOR}){_QUOTED}",
+        good=('"deployKey": "{AN32}"', "app_key = '{HEX40}'", '{"seed": "SU{B32_56}"}'),
+        bad=('"app_key": "name-of-the-app"', "seed = '42'", 'public_key = "{HEX64}"'),
+        fold=True,
+        judge="secret",
+    ),
+    Rule(
+        "secret",
+        (*_KEY_OF, "seed"),
+        rf"(?P<k>(?:{_KEY_NAME}|{_BEGIN}seed){_NAME})(?P<op>{_OPERATOR}){_BARE}",
+        good=("x.app-key: {HEX40}", "ingestion_key={HEX32}", "seed: SU{B32_56}"),
+        bad=("app_key: settings.app_key", "seed: 1234567890123", "seed = random_state"),
+        fold=True,
+        judge="secret",
+    ),
+    Rule(
+        "secret",
+        (*_KEY_OF, "auth key", "master key", "admin key", "signing key", "write key", "seed"),
+        rf"(?:{_KEY_NAME}|{_BEGIN}(?:auth|master|admin|signing|write) key|{_BEGIN}seed)"
+        rf"(?:[^.\n=:]{{0,60}}?(?:{_IS}|:\s{{1,3}})|\s{{0,3}}(?:->|[:=\-]{{1,2}}|\u2192)\s{{1,3}}|\s)"
+        rf"{_PROSE_VALUE}",
+        good=(
+            "the deploy key of x is {AN40}",
+            "preshared key: `{AN42}=`",
+            "the seed is SU{B32_56}",
+        ),
+        bad=("the app key is missing", "the seed is 20240101", "client key -> server-side-only"),
+        fold=True,
+        judge="secret",
+    ),
+    Rule(
+        "told-secret",
+        tuple(
+            [f" {verb} {whose} " for verb in ("as", "is") for whose in ("the", "my", "our", "your")]
+        ),
+        r" (?:as|is) (?:the|my|our|your) ",
+        good=(
+            "use {AN32} as the api key for staging",
+            "`{HEX40}` is my token",
+            "set {AN24} as our client secret",
+        ),
+        bad=(
+            "{HEX40} is the commit with the token",
+            "use {HEX32} as the cache key",
+            "use {AN32} as the next page token",
+        ),
+        fold=True,
         judge="secret",
     ),
 )

@@ -8,6 +8,7 @@ from mkg_hooks.redact_gate import CUT, Key, Places, Words, divided, enlist, find
 from mkg_hooks.redact_regex import Regex
 from mkg_hooks.redact_rules import Rule
 from mkg_hooks.redact_shadow import JOINED, SENTINEL, View, beyond_ascii, joined, marked, views
+from mkg_hooks.redact_told import told
 from mkg_hooks.redact_values import JUDGES, random_looking, tail_start
 
 Hit = tuple[int, int, int]  # start, end, rank of the rule in the table
@@ -111,7 +112,7 @@ def search(text: str, words: Words, keys: list[Key]) -> list[Match]:
         if rule.id in _OWN_SEARCH:
             if rank not in done:
                 done.add(rank)
-                hits += _OWN_SEARCH[rule.id](text, words, rank)
+                hits += _OWN_SEARCH[rule.id](text, words, rank, rule)
             continue
         # A token stands in one word, and words repeat: most often nothing of the text is read.
         if rule.least and not _try(
@@ -231,9 +232,9 @@ def _pattern(rank: int, rule: Rule, fold: bool) -> re.Pattern[str]:
     return pattern
 
 
-def _tails(text: str, words: Words, rank: int) -> Iterator[Match]:
+def _tails(text: str, words: Words, rank: int, rule: Rule) -> Iterator[Match]:
     """Tokens of a vendor nobody knows: words, a separator, then a long random part."""
-    pattern = _pattern(rank, table()[rank], False)
+    pattern = _pattern(rank, rule, False)
     shown = words.tokens[: words.end(_TAIL_LEAST)].decode("ascii")
     tails: dict[str, int] = {}
     for match in pattern.finditer(shown):
@@ -249,7 +250,7 @@ def _tails(text: str, words: Words, rank: int) -> Iterator[Match]:
                 yield match.start() - back, match.end(), rank, match.start()
 
 
-def _kubernetes(text: str, words: Words, rank: int) -> Iterator[Match]:
+def _kubernetes(text: str, words: Words, rank: int, rule: Rule) -> Iterator[Match]:
     """Every value under `data` and `stringData` of a Secret, whatever its name."""
     done = 0
     for at in find_all(words.low, b"kind"):
@@ -258,12 +259,12 @@ def _kubernetes(text: str, words: Words, rank: int) -> Iterator[Match]:
         first, last = max(done, at - _BLOCK), min(len(text), at + _BLOCK)
         for block in _cached(_KUBE_DATA).finditer(text, first, last):
             for pair in _cached(_KUBE_PAIR).finditer(text, block.start("b"), block.end("b")):
-                if JUDGES["any"](pair.group("s")[:_JUDGED]):
+                if JUDGES[rule.judge](pair.group("s")[:_JUDGED]):
                     yield *pair.span("s"), rank, pair.start()
         done = last
 
 
-_OWN_SEARCH = {"prefixed-token": _tails, "kubernetes-secret": _kubernetes}
+_OWN_SEARCH = {"prefixed-token": _tails, "kubernetes-secret": _kubernetes, "told-secret": told}
 
 
 def _key_block(text: str, start: int, end: int, rank: int, name: str) -> Hit | None:

@@ -91,7 +91,7 @@ def seat(client: str, user: World, url: str) -> Any:
 
 
 def for_prompt(bodies: list[Any]) -> str:
-    """What we told the model for a prompt, also where the client escapes it; no recap of a start."""
+    """What we told the model for a prompt, escaped by the client or not; no recap of a start."""
     seen = text_of(bodies).replace("&lt;", "<").replace("&gt;", ">")
     found = re.findall(r"<mkg-memory nonce=(\w+)>\n(.*?)\n</mkg-memory nonce=\1>", seen, re.DOTALL)
     return "\n".join(block for _, block in found if "For this prompt" in block)
