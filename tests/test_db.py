@@ -7,13 +7,15 @@ import time
 import pytest
 
 from mkg.bundle import load_bundle, spec
-from mkg.db import Neo4jRunner
+from mkg.db import Neo4jRunner, Unit
 from mkg.errors import (
     ConfigError,
     GraphConflict,
+    GraphError,
     GraphRejected,
     GraphUnavailable,
 )
+from mkg.handshake import refuse_old
 from tests.conftest import Live
 from tests.support.requirement import requirement
 
@@ -150,3 +152,70 @@ def test_no_error_text_carries_a_parameter(live: Live) -> None:
 def test_the_bundle_names_every_query_once() -> None:
     names = [query.name for query in load_bundle().queries.values()]
     assert len(names) == len(set(names)) > 20
+
+
+@requirement("NEO-103")
+def test_the_server_gets_the_files_own_text_whatever_the_values(live: Live) -> None:
+    text = (
+        "SHOW TRANSACTIONS YIELD currentQuery, metaData WHERE metaData.query = 'test.text' "
+        "RETURN currentQuery AS answer, $value AS value"
+    )
+    asked = statement(text, "read", "test.text")
+    for value in ("one", "two'}) //"):
+        (row,) = live.run.fetch(asked, {"value": value})
+        assert row == {"answer": asked.text, "value": value}
+
+
+@requirement("NEO-141")
+def test_a_statement_over_the_memory_limit_is_not_tried_again(live: Live) -> None:
+    tries = []
+
+    def work(unit: Unit) -> None:
+        tries.append(1)
+        unit.execute("CYPHER 25\nUNWIND range(1, 200000000) AS i RETURN collect(i * 1.5) AS all")
+
+    with pytest.raises(GraphError):
+        live.run.in_one(work, name="test.memory")
+    assert tries == [1]
+    assert live.value("RETURN 1") == 1
+
+
+@requirement("MEM-W01", "MEM-T212")
+def test_a_server_below_the_floor_is_refused_in_plain_words(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.run.verify()
+    bundle = load_bundle()
+    newer = dataclasses.replace(bundle, server="9999.01")
+    monkeypatch.setattr("mkg.db.load_bundle", lambda: newer)
+    with pytest.raises(ConfigError, match=r"is Neo4j/\S+; mkg needs Neo4j 9999\.01 or newer"):
+        live.run.verify()
+
+
+@requirement("MEM-W01")
+@pytest.mark.parametrize(
+    ("agent", "old"),
+    [
+        ("Neo4j/5.26.1", True),
+        ("Neo4j/4.4.42", True),
+        ("Neo4j/2025.12.0", True),
+        ("Neo4j/2026.01.4", False),
+        ("Neo4j/2027.02.0", False),
+        ("Neo4j/5.27-aura", False),
+        ("Other/1.0", False),
+    ],
+)
+def test_the_floor_is_that_of_the_bundle(agent: str, old: bool) -> None:
+    if old:
+        with pytest.raises(ConfigError, match=r"mkg needs Neo4j 2026\.01 or newer"):
+            refuse_old(agent, load_bundle().server)
+    else:
+        refuse_old(agent, load_bundle().server)
+
+
+@requirement("NEO-03")
+def test_what_everything_is_tested_on_is_the_community_edition(live: Live) -> None:
+    kernel = "CALL dbms.components() YIELD name, edition WHERE name = 'Neo4j Kernel' RETURN edition"
+    assert live.value(kernel) == "community"
+    kinds = "SHOW CONSTRAINTS YIELD type RETURN collect(DISTINCT type) AS kinds"
+    assert live.value(kinds) == ["NODE_PROPERTY_UNIQUENESS"]

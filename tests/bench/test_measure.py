@@ -103,6 +103,7 @@ def test_a_kept_report_comes_back_whole_and_stands_in_the_readme(
         report.with_tables("no markers", [kept])
 
 
+@requirement("PERF-53")
 def test_the_readme_shows_exactly_the_kept_results() -> None:
     page = report.README.read_text(encoding="utf-8")
     assert report.with_tables(page, report.load_all()) == page

@@ -63,6 +63,7 @@ def _made_up(kind: str, name: str) -> QuerySpec:
     return header.parse(FAULTS / kind / f"{name}.cypher", f"{kind}.{name}")
 
 
+@requirement("NEO-50", "NEO-122")
 @pytest.mark.parametrize("name", MADE_UP)
 def test_each_rule_of_the_server_catches_its_fault_and_passes_its_neighbour(
     planner: Neo4jRunner, has: Facts, name: str

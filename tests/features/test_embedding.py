@@ -23,7 +23,7 @@ def _mended(live: Live, tmp_path: object) -> int:
     return rounds
 
 
-@requirement("MEM-W09", "B59")
+@requirement("MEM-W09", "B59", "NEO-112")
 def test_rows_without_a_vector_or_of_another_model_are_found_by_meaning_afterwards(
     live: Live, tmp_path: object
 ) -> None:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mkg.bundle import load_bundle
 from mkg.db import Neo4jRunner
 from mkg.errors import GraphConflict, GraphTimeout, MkgError
@@ -13,6 +15,7 @@ from mkg.features import timeline
 from mkg.features.timeline import episode
 from tests.conftest import Live
 from tests.support.events import row
+from tests.support.learned import say
 from tests.support.requirement import requirement
 
 Append = Callable[[Neo4jRunner, list[dict[str, Any]]], None]
@@ -115,6 +118,33 @@ def test_a_session_keeps_the_project_of_its_first_event(live: Live) -> None:
     found = timeline.scope(live.run, session_id="s1")
     assert found is not None
     assert (found.project_id, found.user_id) == ("host/acme/shop", "ann")
+
+
+@requirement("MEM-T101")
+def test_the_schema_knows_users_each_of_them_once(live: Live) -> None:
+    timeline.append(live.run, events=[row("Stop", user="ann"), row("Stop", session="s2")])
+    assert live.value("MATCH (u:User {id: 'ann'}) RETURN count(u)") == 1
+    with pytest.raises(GraphConflict):
+        live.run.execute("CYPHER 25\nCREATE (:User {id: 'ann'})")
+
+
+@requirement("NEO-30")
+def test_no_constrained_key_is_null_whatever_an_event_lacks(live: Live) -> None:
+    timeline.append(live.run, events=[row("UserPromptSubmit", project=None, prompt="hello")])
+    say(live, "Remember that the billing service listens on port 7001.", session="s2")
+    episode.record(live.run, None, session_id="s2")
+    checked = 0
+    for found in live.rows("SHOW CONSTRAINTS YIELD labelsOrTypes AS labels, properties AS keys"):
+        (label,), keys = found["labels"], found["keys"]  # type: ignore[misc]
+        for key in keys:  # type: ignore[attr-defined]
+            nodes = live.rows(
+                "MATCH (n:$($label)) RETURN count(n) AS all, count(n[$key]) AS keyed",
+                label=label,
+                key=key,
+            )[0]
+            assert nodes["all"] == nodes["keyed"], (label, key)
+            checked += int(nodes["all"] > 0)  # type: ignore[operator]
+    assert checked >= 8
 
 
 @requirement("MEM-T102")

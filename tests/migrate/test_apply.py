@@ -42,7 +42,7 @@ def refused(kind: type[MigrationError], run, root, **options) -> str:
     return str(caught.value)
 
 
-@requirement("NEO-83", "NEO-91")
+@requirement("NEO-83", "NEO-91", "MEM-W70")
 def test_an_empty_database_is_migrated_and_a_second_run_changes_nothing(blank, tmp_path):
     root = folder(tmp_path, V0001__schema=SCHEMA, V0002__more=INDEXES, V0003__data=DATA)
     every = [BASELINE, "V0001__schema", "V0002__more", "V0003__data"]
@@ -214,6 +214,21 @@ def test_an_object_kept_from_before_is_compared_with_the_declaration(store, tmp_
     assert rows(store, CHAIN)[1]["state"] == "FAILED"
     store.execute("DROP INDEX thing_at", mode="schema")
     assert apply_all(store, root=root, retry=True) == ["V0001__more"]
+
+
+@requirement("MEM-T030", "MEM-T031")
+def test_an_outdated_index_is_replaced_by_its_migration_and_a_current_one_is_left(store, tmp_path):
+    root = folder(tmp_path, V0001__more=INDEXES)
+    apply_all(store, root=root)
+    ids = "SHOW INDEXES YIELD name, id, properties WHERE name STARTS WITH 'thing' RETURN *"
+    before = {row["name"]: row for row in rows(store, ids)}
+    again = "DROP INDEX thing_at IF EXISTS;\n" + INDEXES.replace("(n.at)", "(n.at, n.id)")
+    write(root, {"V0002__again": again})
+    assert apply_all(store, root=root) == ["V0002__again"]
+    after = {row["name"]: row for row in rows(store, ids)}
+    assert after["thing_at"]["properties"] == ["at", "id"]
+    assert after["thing_text"] == before["thing_text"]
+    assert after["thing_at"]["id"] != before["thing_at"]["id"]
 
 
 def test_an_equal_object_under_another_name_is_said_instead_of_passed_over(store, tmp_path):

@@ -87,6 +87,7 @@ def run_query(settings: Settings) -> None:
     query.run("timeline.recent", ["project_id=p", "limit=1"])
 
 
+@requirement("MEM-W70")
 @pytest.mark.parametrize("program", [serve, work, why, run_query])
 def test_a_program_refuses_a_store_that_nobody_migrated_and_names_the_command(
     foreign, blank, program

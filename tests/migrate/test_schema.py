@@ -103,7 +103,7 @@ def test_an_index_as_declared_is_accepted(tmp_path):
     settle(server(), [declare(VECTOR)], "f", patience=0)
 
 
-@requirement("NEO-84")
+@requirement("NEO-84", "NEO-41", "MEM-W02")
 @pytest.mark.parametrize(
     ("index", "said"),
     [
@@ -131,6 +131,7 @@ def test_an_index_that_is_missing_different_failed_or_late_is_said(index, said):
         settle(server(**index), [declare(VECTOR)], "f", patience=0)
 
 
+@requirement("NEO-41")
 def test_an_index_that_comes_online_while_we_wait_is_accepted():
     run = server()
     answers = [[{**run.answers["ops.schema_indexes"][0], "state": "POPULATING"}]] * 2

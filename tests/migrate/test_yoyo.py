@@ -14,6 +14,7 @@ from mkg.errors import GraphRejected, MigrationError, MigrationLocked
 from mkg.migrate import Neo4jBackend, read_migrations
 from tests.migrate.conftest import rows, value
 from tests.migrate.folder import BASELINE, folder
+from tests.support.requirement import requirement
 
 
 def backend_class(scheme: str) -> type[Neo4jBackend]:
@@ -28,6 +29,7 @@ def strictly(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@requirement("NEO-06")
 def test_yoyo_orders_what_we_loaded(tmp_path):
     depends = "// @migration V0003__c\n// @depends V0001__a V0002__b\nRETURN 1;"
     root = folder(tmp_path, V0001__a="RETURN 1;", V0002__b="RETURN 1;", V0003__c=depends)
@@ -37,6 +39,7 @@ def test_yoyo_orders_what_we_loaded(tmp_path):
     assert {migration.id for migration in heads(MigrationList(found))} == {BASELINE, "V0003__c"}
 
 
+@requirement("NEO-06")
 def test_yoyo_can_open_our_backend_by_a_uri_and_apply_under_its_lock(store, unmigrated, tmp_path):
     root = folder(tmp_path, V0001__a="CREATE (:Thing);", V0002__b="CREATE (:Thing);")
     host = unmigrated.uri.split("://")[1]

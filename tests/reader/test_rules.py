@@ -15,7 +15,7 @@ def verdict(query: str, params: object = None) -> str:
     return parameters.objection(params or {}) or ("" if decided.allowed else decided.reason)
 
 
-@requirement("SEC-42")
+@requirement("SEC-42", "SEC-03", "NEO-139")
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
 def test_the_text_layer_alone_holds_every_row_that_is_its_own(row):
     refused = verdict(row["query"], row.get("parameters")) != ""

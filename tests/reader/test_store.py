@@ -37,6 +37,7 @@ def refused(reader: Reader, query: str, params: dict | None = None) -> Refused:
     return caught.value
 
 
+@requirement("AD13", "B29")
 def test_every_row_and_every_honest_query_is_judged_right(reader):
     wrong = [
         row["id"]
@@ -48,7 +49,7 @@ def test_every_row_and_every_honest_query_is_judged_right(reader):
     assert [q for q in honest() if reader.judge(Asked(q, HONEST_PARAMETERS))] == []
 
 
-@requirement("SEC-43")
+@requirement("SEC-43", "NEO-139")
 def test_plan_and_server_alone_hold_every_row_that_is_theirs(graph, patient):
     theirs = [r for r in rows() if r["expected"] == "refuse" and "S" in r["layers"]]
     assert len(theirs) >= 35
@@ -57,7 +58,7 @@ def test_plan_and_server_alone_hold_every_row_that_is_theirs(graph, patient):
     ] == []
 
 
-@requirement("SEC-43")
+@requirement("SEC-43", "ENC-W20", "SEC-02")
 @pytest.mark.parametrize(
     ("found", "told"),
     [
@@ -91,7 +92,7 @@ def test_read_mode_alone_refuses_every_write_and_changes_nothing(graph, patient)
     assert graph.value("MATCH (n) RETURN count(n) AS n") == before
 
 
-@requirement("SEC-44")
+@requirement("SEC-44", "ENC-W20")
 def test_a_slow_query_ends_at_the_time_limit_and_not_before(graph, raw):
     begun = time.monotonic()
     error = refused(Reader(raw, Meter()), SLOW)
@@ -126,7 +127,7 @@ def test_the_server_sees_who_asks_and_two_connections_at_most(graph, raw):
     assert (raw_module.CONNECTIONS, raw_module.SECONDS) == (2, 10.0)
 
 
-@requirement("SEC-45")
+@requirement("SEC-45", "ENC-W20")
 def test_rows_stop_at_two_hundred(reader):
     exact = reader.read(Asked(f"UNWIND range(1, {MOST_ROWS}) AS i RETURN i", {}))
     assert (len(exact.rows), exact.truncated) == (MOST_ROWS, "")
@@ -150,7 +151,7 @@ def test_an_answer_stops_at_its_bytes_and_a_cell_at_its_own(reader):
     assert json.loads(fits.rows[0])["cell"] == "ab" * 4096 and fits.dropped == {}
 
 
-@requirement("SEC-45")
+@requirement("SEC-45", "ENC-W21")
 def test_lists_are_cut_and_vectors_are_left_out_by_name_and_by_length(reader):
     found = reader.read(
         Asked(
@@ -186,7 +187,7 @@ def test_every_type_of_value_becomes_plain_data(reader):
     assert (row["yes"], row["none"], row["time"][:5]) == (True, None, "10:00")
 
 
-@requirement("CG-Q77", "CG-Q83", "CG-Q85", "CG-Q87")
+@requirement("CG-Q77", "CG-Q83", "CG-Q85", "CG-Q87", "B31")
 @pytest.mark.parametrize("row", [r for r in rows() if r.get("bounded")], ids=lambda r: r["id"])
 def test_a_bounded_row_ends_with_an_answer_or_a_typed_error_and_the_next_is_quick(graph, raw, row):
     reader = Reader(raw, Meter())

@@ -15,6 +15,7 @@ from mkg.bundle.language import Analysis
 from mkg.bundle.loader import Bundle
 from mkg.bundle.lock import locking
 from mkg.bundle.model import Model
+from mkg.bundle.rules_forms import forms
 from mkg.bundle.rules_language import layout, types, words, writers
 from mkg.bundle.rules_server import Facts, explained
 from mkg.bundle.rules_text import bindings, cypher_in_python, parameters
@@ -38,6 +39,7 @@ def offline(bundle: Bundle, sources: Path, lock: Path | None = None) -> list[Fin
         lock: the lock of the bundle; the shipped one when not given.
     """
     found = [finding for query in bundle.queries.values() for finding in parameters(query)]
+    found += [finding for query in bundle.queries.values() for finding in forms(query)]
     found += bindings(bundle)
     found += locking(bundle, lock or lock_path())
     found += [f for path in sorted(sources.rglob("*.py")) for f in cypher_in_python(path, sources)]

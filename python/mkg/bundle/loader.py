@@ -18,6 +18,7 @@ class Bundle:
     language: str
     schema: str
     queries: dict[str, QuerySpec]
+    server: str = ""
 
 
 @cache
@@ -43,7 +44,7 @@ def read_bundle(cypher: Path, gds: Path | None = None) -> Bundle:
         if name in queries:
             raise BundleError(f"{path} and {queries[name].path} are both called {name}")
         queries[name] = parse(path, name, language=language)
-    return Bundle(version, language, schema, queries)
+    return Bundle(version, language, schema, queries, meta.get("floors", {}).get("server", ""))
 
 
 def _files(cypher: Path, gds: Path | None) -> list[tuple[Path, str]]:

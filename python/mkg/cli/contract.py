@@ -20,7 +20,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def check(
     offline_only: Annotated[
-        bool, typer.Option("--offline", help="Without a server: the rules A1 to A9.")
+        bool, typer.Option("--offline", help="Without a server: the rules A1 to A10.")
     ] = False,
     fix: Annotated[
         bool, typer.Option("--fix", help="Lay out the files as the formatter does, then check.")

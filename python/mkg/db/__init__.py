@@ -31,6 +31,7 @@ from neo4j.vector import Vector
 
 from mkg import __version__, log
 from mkg.bundle.header import QuerySpec
+from mkg.bundle.loader import load_bundle
 from mkg.bundle.stub import Runner, cypher
 from mkg.db.address import address
 from mkg.errors import (
@@ -41,7 +42,7 @@ from mkg.errors import (
     GraphTimeout,
     GraphUnavailable,
 )
-from mkg.handshake import GIVEN_UP, refused_handshake
+from mkg.handshake import GIVEN_UP, refuse_old, refused_handshake
 from mkg.json_shape import as_object
 from mkg.settings import Settings
 
@@ -161,9 +162,12 @@ class Neo4jRunner:
 
         Raises:
             GraphUnavailable: nothing answers there.
-            ConfigError: the credentials or the certificate are refused.
+            ConfigError: the credentials or the certificate are refused, or the server is too old.
         """
         try:
+            with _translated("ops.ping"):
+                agent = self._driver.get_server_info().agent  # pyright: ignore[reportUnknownMemberType]
+            refuse_old(agent, load_bundle().server)
             ping(self)
         except GraphUnavailable:
             self._direct()
