@@ -50,7 +50,7 @@ def test_config_shows_values_with_their_source_and_masks_secrets(own_home: Path)
 def test_the_first_command_leaves_the_pointer_and_it_names_the_user_files_store(
     own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NEO4J_URI", "bolt://somewhere:1")
+    monkeypatch.setenv("NEO4J_URI", "bolt+s://somewhere:1")
     monkeypatch.setenv("NEO4J_PASSWORD", "long-enough-secret")
     runner.invoke(app, ["check", "--offline"])
     pointer = (tmp_path / "mkg" / "pointer").read_text(encoding="utf-8")

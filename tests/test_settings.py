@@ -27,11 +27,11 @@ def user_file(home: Path, text: str, mode: int = 0o600) -> Path:
 def test_the_environment_of_a_shell_wins_over_the_user_file(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    user_file(own_home, f"NEO4J_URI=bolt://file:1\nNEO4J_PASSWORD={SECRET}\nMKG_RECALL_LIMIT=3\n")
-    assert load_settings().store.uri == "bolt://file:1"
-    monkeypatch.setenv("NEO4J_URI", "bolt://shell:2")
+    user_file(own_home, f"NEO4J_URI=bolt+s://file:1\nNEO4J_PASSWORD={SECRET}\nMKG_RECALL_LIMIT=3\n")
+    assert load_settings().store.uri == "bolt+s://file:1"
+    monkeypatch.setenv("NEO4J_URI", "bolt+s://shell:2")
     settings = load_settings()
-    assert settings.store.uri == "bolt://shell:2"
+    assert settings.store.uri == "bolt+s://shell:2"
     assert settings.recall_limit == 3
     assert settings.sources["store.uri"] == "environment"
     assert settings.sources["recall_limit"] == "user file"
@@ -41,19 +41,19 @@ def test_the_environment_of_a_shell_wins_over_the_user_file(
 def test_the_environment_of_a_client_chooses_no_store_and_no_program(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    user_file(own_home, f"NEO4J_URI=bolt://file:1\nNEO4J_PASSWORD={SECRET}\n")
+    user_file(own_home, f"NEO4J_URI=bolt+s://file:1\nNEO4J_PASSWORD={SECRET}\n")
     for name, value in {
-        "NEO4J_URI": "bolt://evil:2",
+        "NEO4J_URI": "bolt+s://evil:2",
         "NEO4J_PASSWORD": "stolen-stolen",
         "MKG_JAVA": "/tmp/evil/java",
         "MKG_USER_ID": "ann",
     }.items():
         monkeypatch.setenv(name, value)
     settings = load_settings(origin="client")
-    assert settings.store.uri == "bolt://file:1"
+    assert settings.store.uri == "bolt+s://file:1"
     assert settings.java is None
     assert settings.user_id == "ann"
-    assert load_settings().store.uri == "bolt://evil:2"
+    assert load_settings().store.uri == "bolt+s://evil:2"
 
 
 @requirement("SEC-57")
@@ -64,11 +64,11 @@ def test_a_folder_variable_that_points_into_the_project_counts_for_a_shell_only(
     planted = project / ".config"
     planted.mkdir(parents=True)
     (planted / ".env").touch(mode=0o600)
-    (planted / ".env").write_text(f"NEO4J_URI=bolt://evil:2\nNEO4J_PASSWORD={SECRET}\n")
+    (planted / ".env").write_text(f"NEO4J_URI=bolt+s://evil:2\nNEO4J_PASSWORD={SECRET}\n")
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
     monkeypatch.setenv("MKG_CONFIG_DIR", str(planted))
     assert load_settings(origin="client").store.uri is None
-    assert load_settings(origin="shell").store.uri == "bolt://evil:2"
+    assert load_settings(origin="shell").store.uri == "bolt+s://evil:2"
     monkeypatch.setenv("MKG_CONFIG_DIR", str(tmp_path / "elsewhere"))
     assert load_settings(origin="client").config_dir == tmp_path / "elsewhere"
 
@@ -83,11 +83,11 @@ def test_a_folders_file_chooses_the_store_only_while_it_is_trusted_as_it_stands(
     project = tmp_path / "project"
     project.mkdir()
     file = project / ".mkg.toml"
-    file.write_text('name = "x"\nneo4j_uri = "bolt://theirs:7"\n', encoding="utf-8")
+    file.write_text('name = "x"\nneo4j_uri = "bolt+s://theirs:7"\n', encoding="utf-8")
     assert load_settings(folder=project).store.uri is None
     trust(project, yes=True)
-    assert load_settings(folder=project).store.uri == "bolt://theirs:7"
-    file.write_text('name = "x"\nneo4j_uri = "bolt://evil:7"\n', encoding="utf-8")
+    assert load_settings(folder=project).store.uri == "bolt+s://theirs:7"
+    file.write_text('name = "x"\nneo4j_uri = "bolt+s://evil:7"\n', encoding="utf-8")
     assert load_settings(folder=project).store.uri is None
     trust(project, yes=True)
     trust(project, remove=True)

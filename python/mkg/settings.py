@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from mkg.errors import ConfigError
 from mkg.json_shape import as_object
+from mkg.reach import check_password, check_store
 
 APP = "meta-knowledge-graph"
 MODULES = ("review", "query_errors", "diffbot_ingest", "prompt_versions", "enrichment")
@@ -30,8 +31,11 @@ Origin = Literal["shell", "client"]
 PROJECT_KEYS = frozenset({"name", "worktrees", "capture"})
 TRUSTED_KEYS = frozenset({"neo4j_uri", "neo4j_database"})
 # What a client's environment may not choose.
-_STORE_VARIABLES = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
-_WEAK_PASSWORDS = frozenset({"", "neo4j", "password"})
+_STORE_VARIABLES = (
+    *("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "MKG_ALLOW_INSECURE"),
+)
+# What it may choose in one direction only: a repository may close what these open.
+_CLOSING = {"MKG_READ_CYPHER": "off", "MKG_LOCAL_ONLY": "on"}
 
 
 class StoreSettings(BaseModel):
@@ -84,6 +88,8 @@ class Settings(BaseModel):
     spool_mb: int = Field(default=2048, ge=16)
     log_level: str = "info"
     read_cypher: Literal["auto", "on", "off"] = "auto"
+    allow_insecure: tuple[str, ...] = ()
+    local_only: bool = False
     java: str | None = None
     heap: str | None = None
     sources: dict[str, str] = {}
@@ -131,6 +137,8 @@ VARIABLES = {
     "spool_mb": "MKG_SPOOL_MB",
     "log_level": "MKG_LOG_LEVEL",
     "read_cypher": "MKG_READ_CYPHER",
+    "allow_insecure": "MKG_ALLOW_INSECURE",
+    "local_only": "MKG_LOCAL_ONLY",
     "java": "MKG_JAVA",
     "heap": "MKG_HEAP",
 }
@@ -169,8 +177,7 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
             blocked = origin == "client" and label == "environment"
             if blocked and (variable in _STORE_VARIABLES or variable in _EXECUTABLE):
                 continue
-            # A repository may close raw reading, never open it.
-            if blocked and variable == "MKG_READ_CYPHER" and layer.get(variable) != "off":
+            if blocked and layer.get(variable) != _CLOSING.get(variable, layer.get(variable)):
                 continue
             if layer.get(variable):
                 values[field] = layer[variable]
@@ -230,6 +237,8 @@ def _build(
     plain: dict[str, object] = {k: v for k, v in values.items() if not k.startswith("store.")}
     if "modules" in plain:
         plain["modules"] = _modules(str(plain["modules"]))
+    if "allow_insecure" in plain:
+        plain["allow_insecure"] = tuple(str(plain["allow_insecure"]).replace(",", " ").split())
     try:
         settings = Settings.model_validate(
             {
@@ -247,22 +256,16 @@ def _build(
         name = ".".join(str(part) for part in first["loc"])
         variable = VARIABLES.get(name, name)
         raise ConfigError(f"{variable} has a value that does not fit: {first['msg']}") from None
-    _check_store(settings.store)
+    _check_store(settings)
     return settings
 
 
-def _check_store(store: StoreSettings) -> None:
+def _check_store(settings: Settings) -> None:
+    store = settings.store
     if store.uri is None:
         return
-    scheme = store.uri.split("://")[0]
-    if scheme not in {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}:
-        raise ConfigError(f"NEO4J_URI must start with bolt:// or neo4j://, not with {scheme!r}")
-    secret = store.password.get_secret_value() if store.password else ""
-    if secret in _WEAK_PASSWORDS:
-        raise ConfigError(
-            "NEO4J_URI is set but NEO4J_PASSWORD is missing or a well-known default; "
-            "set a password of your own in the user file (see `mkg config`)"
-        )
+    check_store(store.uri, insecure=settings.allow_insecure, local_only=settings.local_only)
+    check_password(store.password.get_secret_value() if store.password else "")
 
 
 def _modules(text: str) -> tuple[str, ...]:

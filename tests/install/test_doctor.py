@@ -252,6 +252,25 @@ def test_a_full_disk_is_found(ready: Machine, monkeypatch: pytest.MonkeyPatch):
     assert seen == {10**7: "broken", 10**9: "warning", 10**12: "ok"}
 
 
+@requirement("SEC-91")
+def test_store_files_that_others_can_read_are_found_and_closed(ready: Machine):
+    folder = ready.settings().paths.store_dir
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    assert "open to others" not in look("database").says
+    folder.chmod(0o755)
+    found = look("database")
+    assert (found.state, found.repair) == ("broken", f"chmod 700 {folder}")
+    assert "open to others" in found.says
+
+
+@requirement("SEC-91")
+def test_local_only_mode_is_told(ready: Machine, monkeypatch: pytest.MonkeyPatch):
+    assert "LOCAL_ONLY" not in look("model access").says
+    monkeypatch.setenv("MKG_LOCAL_ONLY", "on")
+    assert "MKG_LOCAL_ONLY is on" in look("model access").says
+
+
 def test_an_embedder_that_is_not_there_is_found(ready: Machine, monkeypatch: pytest.MonkeyPatch):
     assert look("embedder").state == "ok"
     with monkeypatch.context() as patch:

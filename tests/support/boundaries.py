@@ -15,7 +15,8 @@ from pathlib import Path
 # that knows the standard library only, which anybody may use, and a side that calls features.
 LAYERS = {
     0: (
-        *("errors", "handshake", "json_shape", "log", "pointer", "private", "settings"),
+        *("errors", "handshake", "json_shape", "log", "pointer", "private", "reach"),
+        "settings",
         *("hooks_plain", "bundle.files"),
     ),
     1: ("bundle",),

@@ -100,7 +100,11 @@ def spool(settings: Settings) -> Link:
 
 
 def database(settings: Settings) -> Link:
-    """The store: whether it answers."""
+    """The store: whether it answers, and whether others can read its files."""
+    data = settings.paths.store_dir
+    if settings.store.uri is None and data.exists() and data.stat().st_mode & 0o077:
+        told = f"{data} is open to others"
+        return Link("database", "broken", told, f"chmod 700 {_q(data)}")
     found = _status(settings)
     where = f"{found.kind} {found.uri or 'store'}"
     if not found.running:
@@ -150,6 +154,8 @@ def embedder(settings: Settings) -> Link:
 
 def model_access(settings: Settings) -> Link:
     """The language model: this version asks none, so there is no access to lose."""
+    if settings.local_only:
+        return Link("model access", "ok", "MKG_LOCAL_ONLY is on: no other machine is spoken to")
     return Link("model access", "ok", "no language model is asked; no key is needed")
 
 

@@ -208,6 +208,18 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def nowhere(jar: Jar) -> Iterable[bytes]:
+    """No source: what the cache lacks stays away.
+
+    Raises:
+        LocalDbError: always.
+    """
+    raise LocalDbError(
+        f"{jar.name} is not in the cache, and MKG_LOCAL_ONLY keeps this machine from fetching it; "
+        "fetch it once with MKG_LOCAL_ONLY=off mkg db up, or fill MKG_CACHE from another machine"
+    )
+
+
 def repository(base: str | None = None) -> Open:
     """Jars from a Maven repository, the public one by default, over connections kept open.
 

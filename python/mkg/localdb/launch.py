@@ -66,7 +66,10 @@ def plan(settings: "Settings", place: Store, progress: Progress, *, thorough: bo
     memory, cores = fit.machine()
     sizes = fit.fit(memory, cores, settings.heap)
     with download_bar(progress) as announce:
-        home = fetch.ensure(settings.cache, lock, announce=announce, thorough=thorough)
+        source = fetch.nowhere if settings.local_only else None
+        home = fetch.ensure(
+            settings.cache, lock, source=source, announce=announce, thorough=thorough
+        )
     names = config.allowed(load_bundle(), look.migrations())
     return Plan(place, home, lock, sizes, names)
 
