@@ -213,7 +213,7 @@ def test_the_floor_is_that_of_the_bundle(agent: str, old: bool) -> None:
         refuse_old(agent, load_bundle().server)
 
 
-@requirement("NEO-03")
+@requirement("NEO-03", "MEM-W75")
 def test_what_everything_is_tested_on_is_the_community_edition(live: Live) -> None:
     kernel = "CALL dbms.components() YIELD name, edition WHERE name = 'Neo4j Kernel' RETURN edition"
     assert live.value(kernel) == "community"

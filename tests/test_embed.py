@@ -53,6 +53,7 @@ def test_the_router_package_whose_tokenizer_is_read_is_never_imported() -> None:
     assert done.stdout.strip() == "False", done.stderr
 
 
+@requirement("PERF-20")
 def test_an_unknown_model_is_named_and_none_means_text_only(own_home: object) -> None:
     settings = load_settings()
     assert embed.load(settings.model_copy(update={"embedding_model": "none"})) is None
@@ -73,3 +74,11 @@ def test_a_missing_package_is_text_only_and_says_what_to_install(
 def test_without_a_worker_the_thin_client_says_so(own_home: object) -> None:
     with pytest.raises(ModelUnavailable, match="mkg worker start"):
         embed.WorkerEmbedder(load_settings().paths.socket).embed(["x"])
+
+
+@requirement("PERF-21")
+def test_idle_threads_of_the_model_do_not_spin() -> None:
+    session, _ = embed.LocalMiniLM()._load()
+    options = session.get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    assert (options.intra_op_num_threads, options.inter_op_num_threads) == (1, 1)

@@ -58,6 +58,7 @@ def test_no_text_reaches_lucene_as_syntax(text: str) -> None:
         assert re.fullmatch(r"[\w.\-]+", term), term
 
 
+@requirement("MEM-T099")
 def test_an_owner_token_is_alphanumeric_and_differs_by_owner() -> None:
     one, other = lexical.owner_token("project:a"), lexical.owner_token("project:b")
     assert one != other

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -115,6 +116,96 @@ def test_every_command_is_in_the_readme_and_no_other():
     assert sorted(set(shown)) == sorted(set(_commands()) - {"mkg"})
 
 
+@requirement("ENC-W71")
+def test_every_option_that_the_readme_tells_of_a_command_is_one_of_it():
+    import typer.main
+
+    root, looked = typer.main.get_command(_module("mkg.cli").app), 0
+    for line in README.splitlines():
+        spans = re.findall(r"`([^`]+)`", line)
+        options: set[str] = {"--help"}
+        for words in (span.split() for span in spans if span.startswith("mkg ")):
+            options |= _options(root, words[1:])
+        told = {word for span in spans for word in re.findall(r"--[a-z][a-z-]*", span)}
+        if len(options) > 1 and line.startswith("| `mkg"):
+            assert told <= options, line
+            looked += len(told)
+    assert looked >= 20
+
+
+def _options(command: Any, words: list[str]) -> set[str]:
+    """The options of a command, and of all below it."""
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    below = [_options(child, []) for child in getattr(command, "commands", {}).values()]
+    return {opt for parameter in command.params for opt in parameter.opts}.union(*below)
+
+
+@requirement("ENC-W51")
+def test_one_name_of_the_database_is_the_default_everywhere():
+    settings = _module("mkg.settings")
+    name = settings.StoreSettings().database
+    (told,) = [line for line in README.splitlines() if line.startswith("| `NEO4J_DATABASE` |")]
+    assert told.split("|")[2].strip().strip("`") == name
+    asked = (ROOT / "python" / "mkg" / "cli" / "setup.py").read_text(encoding="utf-8")
+    assert f'("NEO4J_DATABASE", "{name}")' in asked
+    assert "initial.dbms.default__database" not in (ROOT / "compose.yaml").read_text("utf-8")
+
+
+@requirement("ENC-W59")
+def test_the_template_of_settings_parses_and_names_what_the_compose_file_takes():
+    lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+    named = [re.fullmatch(r"#? ?([A-Z][A-Z0-9_]*)=\S*", line) for line in lines]
+    names = {found[1] for found in named if found}
+    prose = [line for line, found in zip(lines, named, strict=True) if not found]
+    assert all(line.startswith("# ") and "=" not in line for line in prose)
+    taken = re.findall(r"(?<!\$)\$\{(\w+)", (ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    assert names == set(taken) != set()
+
+
+@requirement("ENC-W40")
+def test_the_path_of_the_listener_is_the_one_that_the_readme_tells():
+    path = _module("mkg.server.door").PATH
+    told = set(re.findall(r"http://127\.0\.0\.1:\d+(/\S*?)[`\"\s]", README))
+    assert told == {path}
+
+
+@requirement("SEC-61")
+def test_no_shell_reads_what_the_product_starts(tree):
+    shells = re.compile(r"shell=True|os\.system\(|os\.popen\(|getoutput\(|create_subprocess_shell")
+    assert shells.search("run(x, shell=True)")
+    code = [
+        path for path in tree if path.suffix == ".py" and path.parts[len(ROOT.parts)] != "tests"
+    ]
+    assert len(code) > 100
+    assert [str(path) for path in code if shells.search(_text(path))] == []
+
+
+@requirement("MEM-T118", "CL-41")
+def test_no_code_names_a_keychain_or_a_file_of_login_tokens(tree):
+    stores = re.compile(
+        r"credentials\.json|auth\.json|keychain|find-generic-password|keyring", re.I
+    )
+    assert stores.search("~/.claude/.credentials.json")
+    code = [
+        path for path in tree if path.suffix == ".py" and path.parts[len(ROOT.parts)] != "tests"
+    ]
+    found = {str(path.relative_to(ROOT)) for path in code if stores.search(_text(path))}
+    # What the redactor calls a file of secrets, so that it is never kept.
+    assert {name for name in found if "redact" not in name} == set()
+
+
+@requirement("NEO-74")
+def test_the_client_of_gds_belongs_to_its_extra(tree):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert not [name for name in project["dependencies"] if name.startswith("graphdatascience")]
+    assert any(n.startswith("graphdatascience") for n in project["optional-dependencies"]["gds"])
+    for path in tree:
+        if path.suffix == ".py" and path.parts[len(ROOT.parts)] in {"python", "hooks"}:
+            assert not re.search(r"^\s*(?:import|from) graphdatascience", _text(path), re.MULTILINE)
+
+
+@requirement("ENC-W52")
 def test_every_setting_is_in_the_readme_and_no_other():
     settings = _module("mkg.settings")
     variables = {*settings.VARIABLES.values(), *settings.FOLDER_VARIABLES.values()}
@@ -122,6 +213,7 @@ def test_every_setting_is_in_the_readme_and_no_other():
     assert sorted(_first_cells("Settings")) == sorted(variables | keys)
 
 
+@requirement("ENC-W52")
 @pytest.mark.parametrize(
     "name", ["modules", "embedding_model", "recall_limit", "worker_idle_s", "spool_mb", "log_level"]
 )
@@ -135,7 +227,7 @@ def test_a_setting_has_the_default_that_the_readme_tells(name):
     assert told == (",".join(default) if isinstance(default, tuple) else str(default))
 
 
-@requirement("MEM-W76")
+@requirement("MEM-W76", "ENC-W86")
 def test_every_tool_is_in_the_readme_and_no_other():
     server = _module("mkg.server")
     assert sorted(_first_cells("MCP tools")) == sorted(tool.name for tool in server.TOOLS)

@@ -37,7 +37,7 @@ def has(planner: Neo4jRunner) -> Facts:
     return facts(planner)
 
 
-@requirement("NEO-08", "NEO-120")
+@requirement("NEO-08", "NEO-120", "NEO-115")
 @pytest.mark.parametrize("name", QUERIES)
 def test_the_server_accepts_the_query_as_its_header_says(
     planner: Neo4jRunner, has: Facts, name: str

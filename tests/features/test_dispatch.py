@@ -10,6 +10,7 @@ import pytest
 
 from mkg.bundle.files import root
 from mkg.errors import BundleError, GraphUnavailable
+from mkg.settings import load_settings
 from mkg_hooks import dispatch
 from mkg_hooks.clients import CONTEXT_CHARACTERS
 from mkg_hooks.deps import Deps
@@ -17,6 +18,7 @@ from mkg_hooks.payload import HookEvent, from_record
 from tests.conftest import Live
 from tests.support.embedding import minilm
 from tests.support.events import record
+from tests.support.fake_runner import FakeRunner
 from tests.support.requirement import requirement
 
 STATEMENT = "Remember that we deploy with `make ship`, never with deploy.sh."
@@ -349,3 +351,52 @@ def test_switched_off_it_records_and_says_nothing(live: Live, tmp_path: Path) ->
         record("UserPromptSubmit", session="s2", cwd=cwd, prompt=QUESTION)
     )
     assert dispatch.answer(event, quiet).context == ""
+
+
+@requirement("MEM-W38")
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])
+def test_every_kind_of_start_is_told_the_facts(deps: Deps, tmp_path: Path, source: str) -> None:
+    cwd = shop(tmp_path)
+    play(deps, cwd, START, prompt("Remember that I prefer British spelling."), stop())
+    (told,) = play(deps, cwd, ("SessionStart", {"source": source}), session="s2", second=90)
+    assert "British spelling" in told
+
+
+@requirement("MEM-T098", "MEM-T140")
+def test_work_after_an_event_is_for_the_project_and_the_user_of_the_session(
+    deps: Deps, live: Live, tmp_path: Path
+) -> None:
+    play(deps, shop(tmp_path), START, prompt(STATEMENT))
+    # Another worker, whose own user is another one, gets the rest, from another folder.
+    other = tmp_path / "other"
+    other.mkdir()
+    settings = live.settings(tmp_path / "mkg", user_id="eve")
+    later = Deps(live.run, minilm(), settings, spool=spooled(deps).append)
+    play(later, str(other), stop(), second=60)
+    (found,) = live.rows(
+        "MATCH (p:Project)-[:HAS_LEARNING]->(l:Learning) MATCH (p)-[:HAS_SESSION]->(s:Session) "
+        "RETURN p.name AS name, l.last_user_id AS user, l.owner_key = 'project:' + p.id AS same, "
+        "s.user_id AS session_user"
+    )
+    assert found == {"name": "shop", "user": "ann", "same": True, "session_user": "ann"}
+    assert live.value("MATCH (e:Episode) RETURN e.user_id") == "ann"
+    assert live.value("MATCH (u:User) RETURN collect(u.id)") == ["ann"]
+
+
+@requirement("MEM-T103")
+def test_a_delivery_to_a_session_nobody_has_seen_writes_nothing(deps: Deps, live: Live) -> None:
+    told = {"kind": "delivery", "session_id": "never", "event_key": "k", "hook_event": "Stop"}
+    dispatch.apply([{**told, "ids": ["x"], "block_sha": "0", "at": "2026-11-02T00:00:00Z"}], deps)
+    assert live.value("MATCH (n:Session|SessionEvent|Learning) RETURN count(n)") == 0
+
+
+@requirement("NEO-137")
+def test_each_statement_of_a_start_and_of_a_prompt_is_warmed_several_times(own_home: Path) -> None:
+    names = ("learnings.recall", "learnings.recent", "timeline.recent", "timeline.scope")
+    run = FakeRunner({name: [] for name in (*names, "timeline.append", "timeline.scheduled")})
+    run.answers["timeline.count_episodes"] = [{"total": 0}]
+    deps = Deps(run, None, load_settings())  # type: ignore[arg-type]
+    dispatch.warm(deps)
+    assert {run.names().count(name) for name in set(run.names())} == {dispatch.WARM_ROUNDS}
+    assert {"learnings.recall", "learnings.recent", "timeline.recent"} <= set(run.names())
+    assert 4 <= dispatch.WARM_ROUNDS <= 5

@@ -23,7 +23,7 @@ def _mended(live: Live, tmp_path: object) -> int:
     return rounds
 
 
-@requirement("MEM-W09", "B59", "NEO-112")
+@requirement("MEM-W09", "B59", "NEO-112", "PERF-20")
 def test_rows_without_a_vector_or_of_another_model_are_found_by_meaning_afterwards(
     live: Live, tmp_path: object
 ) -> None:
@@ -45,6 +45,7 @@ def test_rows_without_a_vector_or_of_another_model_are_found_by_meaning_afterwar
     assert "vector" in found.hits[0].sources
 
 
+@requirement("MEM-T155")
 def test_an_episode_gets_the_vector_it_would_have_had_at_once(live: Live, tmp_path: object) -> None:
     say(live, FACT)
     episode.record(live.run, minilm(), session_id="s1")

@@ -118,7 +118,7 @@ def test_different_values_have_different_keys(one, other):
     assert value_key("project:p", one) != value_key("project:p", other)
 
 
-@requirement("NEO-116")
+@requirement("NEO-116", "MEM-T099")
 def test_one_value_of_two_owners_has_two_keys_and_a_key_is_short():
     assert value_key("project:a", "x y") != value_key("project:b", "x y")
     assert len(value_key("project:a", "x y")) == 16

@@ -1,18 +1,25 @@
 """Learnings on a real server: written once, decided by origin, recalled in scope, told once."""
 
+import threading
 from datetime import UTC, datetime
 
 import pytest
 
-from mkg.features import gate, learnings
+from mkg.features import gate, learnings, timeline
 from mkg.features.learnings import retrieval
 from mkg.features.learnings.retrieval import Recall
+from mkg.features.timeline import episode
 from tests.conftest import Live
 from tests.support.embedding import Unrelated, minilm
 from tests.support.events import row
 from tests.support.learned import SHOP, filler, put, say
 from tests.support.requirement import requirement
 
+THREE = [
+    "The billing service listens on port 7001.",
+    "Releases are cut from the trunk branch.",
+    "The cache lives in Redis.",
+]
 MAKE_SHIP = "We deploy with `make ship`, never with deploy.sh, because it skips the migrations."
 
 
@@ -347,6 +354,55 @@ def test_a_window_is_read_once_however_often_it_is_asked_for(live: Live) -> None
     assert (first.events, again.events) == (2, 0)
     assert live.value("MATCH (p:ProjectProcessing) RETURN count(p)") == 1
     assert live.value("MATCH (:ProjectProcessing)-[r:PROCESSED_EVENT]->() RETURN count(r)") == 2
+
+
+@requirement("MEM-T211", "B37")
+def test_windows_that_several_read_at_once_count_once_as_one_after_the_other(live: Live) -> None:
+    from mkg.features.learnings.write import Owner, learn
+
+    for session in ("s1", "s2"):
+        stated = [
+            row("UserPromptSubmit", session=session, second=n, prompt=f"Remember: {text}")
+            for n, text in enumerate(THREE)
+        ]
+        end = row("Stop", session=session, second=9, last_message="Noted.")
+        timeline.append(live.run, events=[*stated, end])
+
+    def read(session: str) -> None:
+        with live.server.runner() as run:
+            learn(run, minilm(), session_id=session, owner=Owner(SHOP, "ann"))
+
+    threads = [threading.Thread(target=read, args=(name,)) for name in ("s1", "s2") * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    counted = (
+        "MATCH (l:Learning) RETURN count(l) AS learnings, min(l.support_count) AS least, "
+        "max(l.support_count) AS most, count { (:ProjectProcessing) } AS windows, "
+        "count { (:ProjectProcessing)-[:PROCESSED_EVENT]->() } AS events, "
+        "count { (:GateDecision) } AS decisions"
+    )
+    wanted = {"learnings": 3, "least": 2, "most": 2, "windows": 2, "events": 8, "decisions": 3}
+    assert live.rows(counted) == [wanted]
+
+
+@requirement("MEM-T100")
+def test_learnings_and_episodes_say_whose_they_are(live: Live) -> None:
+    say(live, f"Remember: {MAKE_SHIP}", user="ann")
+    say(live, "Remember that I prefer tabs over spaces.", session="s2", user="bob")
+    for session in ("s1", "s2"):
+        episode.record(live.run, None, session_id=session)
+    assert live.rows(
+        "MATCH (l:Learning) RETURN l.scope AS scope, l.owner_key AS owner, l.last_user_id AS user "
+        "ORDER BY scope"
+    ) == [
+        {"scope": "project", "owner": f"project:{SHOP}", "user": "ann"},
+        {"scope": "user", "owner": "user:bob", "user": "bob"},
+    ]
+    assert live.rows(
+        "MATCH (e:Episode) RETURN e.user_id AS user, e.owner_key AS owner ORDER BY user"
+    ) == [{"user": user, "owner": f"project:{SHOP}"} for user in ("ann", "bob")]
 
 
 @requirement("SEC-32")

@@ -21,7 +21,7 @@ def test_an_explicit_id_wins_and_is_normalised(own_home: Path) -> None:
     assert person.resolve(settings) == person.Person("ann@example.test", "MKG_USER_ID")
 
 
-@requirement("MEM-T094", "MEM-W24")
+@requirement("MEM-T094", "MEM-W24", "MEM-T118", "CL-41")
 def test_the_claude_account_file_is_read_and_no_token_file_is(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

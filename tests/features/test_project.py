@@ -36,7 +36,7 @@ def identity(path: Path) -> str | None:
     return found.id if found else None
 
 
-@requirement("MEM-W61", "B77")
+@requirement("MEM-W61", "B77", "CL-28")
 def test_clones_worktrees_and_subfolders_of_one_remote_are_one_project(tmp_path: Path) -> None:
     one = repository(tmp_path / "a" / "app", "git@github.com:Acme/App.git")
     two = repository(tmp_path / "b" / "renamed", "https://user:token@github.com/acme/app")

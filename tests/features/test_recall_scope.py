@@ -8,6 +8,7 @@ from mkg import lexical
 from mkg.features.learnings import retrieval
 from mkg.features.timeline import recall
 from tests.conftest import Live
+from tests.support.requirement import requirement
 
 WORDS = [
     "deploy",
@@ -88,6 +89,7 @@ def owners_of(projects: int) -> list[str]:
     return [f"project:host/acme/p{n}" for n in range(projects)] + ["user:ann", "user:bob"]
 
 
+@requirement("SEC-90", "MEM-W26")
 def test_no_row_of_another_project_or_user_comes_back(live: Live) -> None:
     chance, owners = random.Random(5), owners_of(10)
     sow(live, owners, 6, chance)
@@ -106,6 +108,7 @@ def test_ten_thousand_queries_over_fifty_projects_leak_nothing(live: Live) -> No
     assert strange == 0
 
 
+@requirement("SEC-90")
 def test_the_counter_sees_a_leak(live: Live) -> None:
     chance, owners = random.Random(5), owners_of(2)
     sow(live, owners, 6, chance)

@@ -123,7 +123,7 @@ def _log_shows(live: Live, home: Path) -> None:
     assert "nothing was told" in CliRunner().invoke(app, ["log", "--session", "s9"]).output
 
 
-@requirement("SEC-60")
+@requirement("SEC-60", "ENC-W42")
 def test_only_the_end_of_a_regular_file_of_our_own_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,7 +190,7 @@ def test_a_subagent_has_a_session_of_its_own_and_a_phantom_stop_stays_with_the_p
     )
 
 
-@requirement("B73")
+@requirement("B73", "NEO-113")
 def test_moments_of_any_zone_are_stored_as_utc_in_the_right_order(live: Live) -> None:
     moments = [
         "2026-03-01T10:00:00+05:30",

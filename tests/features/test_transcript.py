@@ -8,6 +8,7 @@ import pytest
 
 from mkg.errors import Refused
 from mkg.features.timeline import transcript
+from tests.support.requirement import requirement
 
 
 def line(kind: str, content: Any, **more: Any) -> str:
@@ -71,6 +72,7 @@ def test_prompts_calls_failures_and_stops_come_in_order(tmp_path: Path) -> None:
     assert {p["session_id"] for _, p in replay.events} == {"s1"}
 
 
+@requirement("ENC-W42")
 def test_what_no_person_typed_is_left_out(tmp_path: Path) -> None:
     path = write(
         tmp_path,
@@ -91,6 +93,7 @@ def test_what_no_person_typed_is_left_out(tmp_path: Path) -> None:
     assert [p["prompt"] for n, p in replay.events if n == "UserPromptSubmit"] == ["real words"]
 
 
+@requirement("ENC-W48")
 def test_broken_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     good = line("user", "hello\u2028there").encode()

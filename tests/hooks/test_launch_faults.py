@@ -50,7 +50,7 @@ HOSTILE = {
 }
 
 
-@requirement("CL-11", "MEM-T108")
+@requirement("CL-11", "MEM-T108", "ENC-W70")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_input_ends_with_exit_code_0_and_no_word_on_stderr(offline: Home, what):
     event = "PostToolUse" if what in ("deep", "50 MB", "a list") else "UserPromptSubmit"
@@ -66,7 +66,7 @@ def test_hostile_input_ends_with_exit_code_0_and_no_word_on_stderr(offline: Home
 KEPT = {"lone surrogate", "not a number", "a long integer", "zero bytes", "deep", "50 MB"}
 
 
-@requirement("CL-11")
+@requirement("CL-11", "ENC-W70")
 @pytest.mark.parametrize(
     "words",
     [

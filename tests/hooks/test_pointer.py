@@ -257,7 +257,7 @@ def test_folders_with_spaces_and_apostrophes_change_nothing(tmp_path: Path):
     assert stored(home) == 2
 
 
-@requirement("CL-05", "CL-11")
+@requirement("CL-05", "CL-11", "ENC-W61")
 def test_what_runs_before_the_version_is_known_is_old_python():
     # The grammar of 3.6: no walrus, no match, no parenthesised with, no positional-only parameter.
     for name in (

@@ -71,6 +71,7 @@ def test_an_empty_value_drops_every_line_of_its_name():
         edited("", {"X": "a\nb"})
 
 
+@requirement("MEM-W65")
 def test_the_file_is_the_users_alone_before_it_holds_a_word(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ):
@@ -115,6 +116,7 @@ def test_without_a_terminal_or_a_yes_nothing_is_written(machine: Machine):
     assert not env_file(machine).exists()
 
 
+@requirement("MEM-W65")
 def test_a_store_that_does_not_answer_is_refused_unless_one_insists(machine: Machine):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

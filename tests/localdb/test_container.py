@@ -13,6 +13,7 @@ from mkg.db import Neo4jRunner
 from mkg.localdb import config, look, prove
 from mkg.localdb.jars import load_lock
 from tests.support import docker_server
+from tests.support.requirement import requirement
 
 ROOT = Path(__file__).parents[2]
 FILE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -34,6 +35,7 @@ def test_the_compose_file_and_the_fixture_ask_for_both_plugins():
     assert ENVIRONMENT["NEO4J_PLUGINS"] == docker_server.ENVIRONMENT["NEO4J_PLUGINS"] == wanted
 
 
+@requirement("ENC-W91")
 def test_the_compose_file_opens_one_port_on_the_loopback_address():
     assert SERVICE["ports"] == ["127.0.0.1:${MKG_BOLT_PORT:-7687}:7687"]
     assert "network_mode" not in SERVICE and "networks" not in FILE

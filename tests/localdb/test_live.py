@@ -116,7 +116,7 @@ def test_the_default_password_does_not_open_the_server(settings, up):
             ours.verify()
 
 
-@requirement("NEO-12", "SEC-64")
+@requirement("NEO-12", "SEC-64", "ENC-W91")
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs /proc")
 def test_the_server_listens_on_one_loopback_port_and_nowhere_else(settings, up):
     assert listeners(pid(settings)) == {("loopback", up.port)}

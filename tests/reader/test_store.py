@@ -49,7 +49,7 @@ def test_every_row_and_every_honest_query_is_judged_right(reader):
     assert [q for q in honest() if reader.judge(Asked(q, HONEST_PARAMETERS))] == []
 
 
-@requirement("SEC-43", "NEO-139")
+@requirement("SEC-43", "NEO-139", "SEC-13")
 def test_plan_and_server_alone_hold_every_row_that_is_theirs(graph, patient):
     theirs = [r for r in rows() if r["expected"] == "refuse" and "S" in r["layers"]]
     assert len(theirs) >= 35

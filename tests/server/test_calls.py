@@ -32,6 +32,7 @@ def raising(error: Exception) -> Tool:
     return Tool("probe", "Probe", "Fails.", Asked, Answer, function, ())
 
 
+@requirement("ENC-W122")
 @pytest.mark.parametrize(
     ("error", "code", "told"),
     [

@@ -101,6 +101,7 @@ def test_a_pull_counts_as_retrieved_and_not_as_injected(live, served):
     assert row == {"pulled": 2, "injected": 0, "used": 2, "stamped": True}
 
 
+@requirement("MEM-W26")
 def test_facts_about_the_user_are_only_the_callers_own(live, served):
     put(live, "I prefer short commit messages", scope="user", user="ann")
     put(live, "I prefer long commit messages", scope="user", user="bob")
@@ -124,6 +125,7 @@ def test_the_user_is_one_person_in_every_client_as_for_the_hooks(tmp_path, own_h
     assert again["user_id"] == "ada@git.test"
 
 
+@requirement("SEC-90")
 def test_another_projects_learnings_stay_there(live, served):
     put(live, MAKE_SHIP, project="host/acme/other")
     assert context(served, "deploy")["learnings"] == []
@@ -216,6 +218,7 @@ def test_the_newest_sessions_are_listed_and_the_unscreened_marked(live, served):
     assert found["project"]["name"] == "shop"
 
 
+@requirement("ENC-W121")
 def test_what_does_not_fit_is_left_out_and_counted(tmp_path):
     from datetime import UTC, datetime
 

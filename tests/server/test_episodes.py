@@ -62,6 +62,7 @@ def test_the_latest_episodes_are_listed_with_their_number(served, three, era):
     assert [row.get("unscreened", False) for row in found["episodes"]] == [False, True]
 
 
+@requirement("ENC-W121")
 def test_paging_back_neither_skips_nor_repeats(served, three):
     first = fetch(served, limit=1)
     second = fetch(served, limit=1, before=first["episodes"][0]["id"])
@@ -96,6 +97,7 @@ def test_an_unknown_id_is_an_error_with_a_hint(served, three, argument, id):
     assert id not in json.dumps(found, ensure_ascii=False)
 
 
+@requirement("SEC-90")
 def test_an_episode_of_another_project_is_not_found(served, three):
     found = bad(served, "episode_fetch", {"project_id": "host/acme/x", "episode_id": three[0]})
     assert found["code"] == "not_found"

@@ -51,6 +51,7 @@ def test_a_client_of_either_era_sees_the_tools_of_stdio_without_the_raw_one(serv
     assert failed and text == "memory is unreachable: run `mkg db up`"
 
 
+@requirement("ENC-W113")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_with_another_token_gets_nowhere(served, era):
     async def go() -> None:
@@ -125,7 +126,7 @@ def _filled(served: Listening, changed: dict[str, str | None]) -> dict[str, str]
     return headers
 
 
-@requirement("B85", "SEC-50", "MEM-W28")
+@requirement("B85", "SEC-50", "MEM-W28", "ENC-W85")
 def test_what_a_client_of_this_machine_sends_is_answered(served):
     for changed in GOOD:
         status, headers, body = served.request(_filled(served, changed))
@@ -135,7 +136,7 @@ def test_what_a_client_of_this_machine_sends_is_answered(served):
         assert "mcp-session-id" not in headers and "server" not in headers
 
 
-@requirement("B85", "SEC-50", "MEM-W28", "SEC-54")
+@requirement("B85", "SEC-50", "MEM-W28", "SEC-54", "SEC-11", "ENC-W113")
 @pytest.mark.parametrize(("status", "changed"), HOSTILE)
 def test_what_a_rebinding_page_or_another_user_sends_is_turned_away(served, status, changed):
     found, headers, body = served.request(_filled(served, changed))
@@ -181,7 +182,7 @@ def test_a_big_body_is_refused_before_it_is_read_and_a_large_one_is_not(served):
     assert served.request(served.headers(Content_Length="9" * 400), b"")[0] in {400, 413}
 
 
-@requirement("SEC-51", "B85")
+@requirement("SEC-51", "B85", "ENC-W91")
 def test_it_listens_on_loopback_only_and_no_option_changes_that(served):
     # Linux routes all of 127/8 to this machine: a listener on every address would answer here.
     with pytest.raises(OSError):

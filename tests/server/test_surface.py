@@ -70,7 +70,7 @@ def test_the_tool_list_does_not_depend_on_the_store(served, tmp_path):
     assert wire_tools(server(tmp_path, nothing)) == wire_tools(served)
 
 
-@requirement("CL-32")
+@requirement("CL-32", "ENC-W84")
 @pytest.mark.parametrize("era", ERAS)
 def test_the_instructions_name_every_tool_and_fit_what_clients_show(served, era):
     async def go():

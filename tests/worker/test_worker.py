@@ -203,6 +203,7 @@ def test_while_the_graph_is_away_one_line_is_said_per_epoch_and_outage(worker):
     assert said("UserPromptSubmit", prompt_event("c", "p3")) == line
 
 
+@requirement("PERF-54")
 def test_a_worker_that_has_only_just_started_is_silent_and_says_nothing_of_an_outage(
     tmp_path: Path,
 ):
@@ -231,6 +232,7 @@ def test_a_worker_that_has_only_just_started_is_silent_and_says_nothing_of_an_ou
         thread.join(10)
 
 
+@requirement("ENC-W62")
 @pytest.mark.parametrize("error", [KeyError("bug"), RecursionError()])
 def test_a_feature_that_breaks_costs_its_answer_and_nothing_else(worker, monkeypatch, error):
     monkeypatch.setattr(worker.dispatch, "answer", lambda event, deps: (_ for _ in ()).throw(error))
