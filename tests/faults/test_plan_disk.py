@@ -16,7 +16,7 @@ from mkg.private import write_private
 from mkg_hooks import spool as spool_module
 from mkg_hooks import spool_trim
 from mkg_hooks.spool import Cursor, Spool
-from mkg_hooks.spool_records import walk
+from mkg_hooks.spool_records import walk, write_whole
 from tests.faults.disk import Failing, Forgetting, Inode
 from tests.faults.outcome import Outcome, counted
 from tests.faults.test_spool_trim import CAP, one_of
@@ -205,6 +205,21 @@ def test_f16_a_disk_full_at_any_call_tears_nothing_and_every_loss_is_counted(
             "F16", "disk full at any call", form, trials=trials, acknowledged=acked, stored=stored
         )
     )
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_f16_a_file_that_is_replaced_is_the_old_one_or_the_new_one(tmp_path: Path, for_good: bool):
+    path, new = tmp_path / "own" / "x", b"new" * 100
+    path.parent.mkdir()
+    for at in range(1, 8):
+        path.write_bytes(b"old")
+        written = False
+        with Failing(at, for_good=for_good), contextlib.suppress(OSError):
+            write_whole(str(path), new)
+            written = True
+        assert path.read_bytes() in ([new] if written else [b"old", new]), at
+        assert [p.name for p in path.parent.iterdir()] == ["x"]
+    assert written
 
 
 def test_f16_a_private_file_that_could_not_be_written_stands_as_before_and_can_be_written_again(

@@ -89,8 +89,8 @@ class Home:
             env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder.parent)},
         )
         self.workers.append(process)
-        wait_until(self.socket.exists)
-        wait_until(lambda: self.ask("status").get("graph", "unknown") != "unknown")
+        wait_until(self.socket.exists, 20.0)
+        wait_until(lambda: self.ask("status").get("graph", "unknown") != "unknown", 20.0)
         return process
 
     def close(self) -> None:

@@ -13,7 +13,9 @@ import pytest
 from mkg_hooks import notice, wire
 from tests.hooks.launching import (
     LAUNCH,
+    ROOT,
     SESSION,
+    STOP,
     Home,
     prompt_event,
     start_event,
@@ -202,6 +204,45 @@ def test_a_hook_with_a_worker_imports_c_modules_and_its_own_body_only(home: Home
         "_socket",
     }
     assert [key.split(":")[2] for key in home.drained()] == ["PostToolUse"]
+
+
+AUDITED = """
+import sys
+def heard(event, args):
+    if event in ("os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "subprocess.Popen"):
+        sys.stderr.write(event + "\\n")
+import posix
+sys.addaudithook(heard)
+sys.argv = sys.argv[1:]
+__file__ = sys.argv[0]
+exec(compile(open(__file__).read(), __file__, "exec"))
+"""
+
+
+@requirement("PERF-03", "PERF-40", "NEO-102")
+def test_an_event_is_one_command_and_with_a_worker_one_process(home: Home):
+    for client in ("claude", "codex"):
+        events = json.loads((ROOT / "plugin" / client / "hooks.json").read_text())["hooks"]
+        assert events
+        assert {sum(len(entry["hooks"]) for entry in entries) for entries in events.values()} == {1}
+
+    def started() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", AUDITED, str(LAUNCH), "claude", "Stop"],
+            input=json.dumps(STOP).encode(),
+            capture_output=True,
+            env=home.environment(),
+            cwd=home.project,
+            timeout=10,
+            check=True,
+        )
+        return done.stderr.decode().split()
+
+    # The instrument does hear a process: without a worker one keeps the event and one is started.
+    assert started() == ["os.fork", "os.fork"]
+    wait_until(lambda: home.ask("ping"), 20)
+    assert started() == []
+    assert [key.split(":")[2] for key in home.drained()] == ["Stop", "Stop"]
 
 
 @requirement("MEM-W72")

@@ -1,0 +1,64 @@
+"""What the table of faults counts, and that README shows what the last long run found."""
+
+import pytest
+
+from tests.faults import outcome
+from tests.faults.outcome import Outcome, counted, inverted, table, with_table
+
+
+def test_what_is_missing_is_lost_and_what_is_there_twice_is_doubled():
+    found = counted(
+        "F1", "x", "short", trials=9, acknowledged=["a", "b", "c"], stored=["a", "a", "c", "d"]
+    )
+    assert (found.acknowledged, found.lost, found.duplicated) == (3, 1, 1)
+    assert not found.held
+
+
+@pytest.mark.parametrize(
+    ("acked", "stored", "blocked", "held"),
+    [
+        (["a"], ["a", "unacknowledged"], 0, True),
+        (["a"], [], 0, False),
+        (["a"], ["a", "a"], 0, False),
+        (["a"], ["a"], 1, False),
+        # Where nothing was promised nothing is proved.
+        ([], [], 0, False),
+    ],
+)
+def test_an_outcome_holds_when_something_was_promised_and_all_of_it_is_there_once(
+    acked: list[str], stored: list[str], blocked: int, held: bool
+):
+    found = counted(
+        "F1", "x", "short", trials=1, acknowledged=acked, stored=stored, blocked=blocked
+    )
+    assert found.held is held
+
+
+def test_keys_out_of_their_writers_order_are_named():
+    assert inverted(["a-0", "b-0", "a-1", "b-7", "a-2"]) == []
+    assert inverted(["a-0", "a-2", "a-1", "a-2"]) == ["a-1"]
+
+
+def test_the_table_is_ordered_by_number_and_goes_between_the_marks_only():
+    rows = [
+        Outcome("F10", "ten", "short", 1, 2, 0, 0),
+        Outcome("F2", "two", "long", 3, 4, 0, 0, 0, 1.5),
+    ]
+    lines = table(rows).splitlines()
+    assert lines[2:] == [
+        "| F2 two | 3 | 4 | 0 | 0 | 0 | 1.50 s |",
+        "| F10 ten | 1 | 2 | 0 | 0 | 0 |  |",
+    ]
+    page = f"above\n{outcome.BEGIN}\nold\n{outcome.END}\nbelow"
+    assert with_table(page, rows) == (
+        f"above\n{outcome.BEGIN}\n{table(rows)}\n{outcome.END}\nbelow"
+    )
+    with pytest.raises(ValueError, match="once each"):
+        with_table("no marks", rows)
+
+
+def test_readme_shows_what_was_kept_and_every_line_of_it_held():
+    kept = outcome.load_all()
+    text = outcome.README.read_text(encoding="utf-8")
+    assert with_table(text, kept) == text
+    assert all(one.held for one in kept)
