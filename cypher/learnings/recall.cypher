@@ -31,6 +31,7 @@
 // @index   project_learning_vector, project_learning_fulltext, session_id
 // @uses    db.index.fulltext.queryNodes
 // @allow   CartesianProduct  the left side is one row
+// @allow   Layout  the formatter's needs more lines than a body may have
 // @why     One statement for the prompt. What this session was told in this epoch, or said itself,
 //          is left out after the indexes answered, hence the over-fetch; it is looked up from the
 //          session's side, whose degree stays small. Each side counts by its part of its best hit: on
@@ -64,11 +65,7 @@ CALL () {
     END AS part,
     'vector' AS source
     UNION ALL
-  UNWIND
-    CASE
-      WHEN $terms = '' THEN []
-      ELSE [$terms]
-    END AS lucene
+  UNWIND CASE WHEN $terms = '' THEN [] ELSE [$terms] END AS lucene
   CALL db.index.fulltext.queryNodes('project_learning_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
   WITH node AS worded, bm25
   WHERE worded.owner_key = $owner_key AND worded.injectable = true

@@ -29,6 +29,7 @@
 // @locks   none
 // @index   project_learning_vector, project_learning_fulltext
 // @uses    db.index.fulltext.queryNodes
+// @allow   Layout  the formatter's needs more lines than a body may have
 // @why     The agent's own pull: candidates too, marked by their status. Each side counts by
 //          its part of its best hit, as measured on labelled facts; being approved adds a little.
 CALL () {
@@ -51,11 +52,7 @@ CALL () {
     END AS part,
     'vector' AS source
     UNION ALL
-  UNWIND
-    CASE
-      WHEN $terms = '' THEN []
-      ELSE [$terms]
-    END AS lucene
+  UNWIND CASE WHEN $terms = '' THEN [] ELSE [$terms] END AS lucene
   CALL db.index.fulltext.queryNodes('project_learning_fulltext', lucene, {limit: $pool}) YIELD node, score AS bm25
   WITH node AS worded, bm25
   WHERE worded.owner_key = $owner_key AND worded.live = true
