@@ -4,8 +4,6 @@
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 # pyright: reportUnknownArgumentType=false
 
-import hashlib
-import hmac
 import json
 import re
 from typing import Any
@@ -145,8 +143,11 @@ def secret_source(tool_input: Any) -> str | None:
 
 def withheld(path: str, body: str, hmac_key: bytes | None, known: list[str]) -> str:
     """Return what stands for the content of a sensitive file: path, size, keyed digest."""
-    encoded = body.encode("utf-8")
-    digest = hmac.new(hmac_key, encoded, hashlib.sha256).hexdigest() if hmac_key else ""
+    encoded, digest = body.encode("utf-8"), ""
+    if hmac_key:
+        import hmac  # few events need it
+
+        digest = hmac.new(hmac_key, encoded, "sha256").hexdigest()
     shown, _ = redact.redact(path, known)
     return json.dumps(redact.not_captured(shown, len(encoded), digest), ensure_ascii=False)
 

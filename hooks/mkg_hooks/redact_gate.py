@@ -45,12 +45,13 @@ _anchors: dict[bytes, bytes] = {}
 
 def enlist(key: bytes, rank: int, least: int) -> None:
     """Take a key of a rule into the tables."""
-    plain = key.translate(_WORD_ENDS)
-    bare = max(plain.split(), key=len, default=b"")
-    at = plain.index(bare)
-    # With the blank before or after it: a word that only begins so is another one.
-    before = b" " if at and plain[at - 1 : at] == b" " else b""
-    text = before + bare + plain[at + len(bare) : at + len(bare) + 1]
+    text = key.translate(_WORD_ENDS)
+    if b" " in text:
+        bare = max(text.split(), key=len)
+        at = text.index(bare)
+        # With the blank before or after it: a word that only begins so is another one.
+        before = b" " if at and text[at - 1 : at] == b" " else b""
+        text = before + bare + text[at + len(bare) : at + len(bare) + 1]
     piece = _pieces.get(text)
     if piece is None:
         grams = _grams_of(text)
