@@ -9,9 +9,9 @@ import argparse
 import sys
 import time
 
-from tests.bench import append, recall, redaction, report, start, world
+from tests.bench import append, hooks, recall, redaction, report, spool, start, world
 
-SUBJECTS = ("append", "recall", "redact", "start")
+SUBJECTS = ("append", "hooks", "recall", "redact", "spool", "start")
 
 
 def main(words: list[str]) -> int:
@@ -44,9 +44,15 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
         return [start.measure(rounds=1 if quick else 5, say=say)]
     if name == "redact":
         return [redaction.measure(rounds=10 if quick else 100, say=say)]
-    with world.server() as (run, driver):
+    with world.server() as (run, driver, store):
         if name == "append":
             return [append.measure(run, driver, rounds=30 if quick else 200, say=say)]
+        if name == "hooks":
+            size = hooks.QUICK if quick else hooks.FULL
+            return [hooks.measure(run, store, size, say)]
+        if name == "spool":
+            rounds, replayed = (30, 400) if quick else (200, 2_000)
+            return [spool.measure(run, driver, rounds=rounds, replayed=replayed, say=say)]
         sizes = (1_000,) if quick else (1_000, 10_000, 100_000)
         return [recall.measure(run, sizes=sizes, rounds=30 if quick else 120, say=say)]
 

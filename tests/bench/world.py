@@ -41,8 +41,8 @@ ASKED = [
 
 
 @contextlib.contextmanager
-def server() -> Iterator[tuple[Neo4jRunner, neo4j.Driver]]:
-    """A migrated server in a throw-away home, stopped at the end: our runner and a bare driver."""
+def server() -> Iterator[tuple[Neo4jRunner, neo4j.Driver, Server]]:
+    """A migrated server in a throw-away home, stopped at the end: runner, bare driver, address."""
     with tempfile.TemporaryDirectory(prefix="mkg-bench-") as folder:
         home = Path(folder)
         endpoint = localdb.start_for_tests(home, shared_cache())
@@ -54,7 +54,7 @@ def server() -> Iterator[tuple[Neo4jRunner, neo4j.Driver]]:
                 neo4j.GraphDatabase.driver(found.uri, auth=auth, telemetry_disabled=True) as driver,
             ):
                 apply_all(run)
-                yield run, driver
+                yield run, driver, found
         finally:
             localdb.stop_for_tests(home)
 

@@ -1,19 +1,25 @@
 """What bounds a worker: bytes in flight, bytes in a batch, and who may speak to it at all."""
 
+import json
+import logging
 import os
 import pwd
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from mkg import log
 from mkg.worker import client, lifecycle
 from mkg.worker.room import SMALL, Room
 from mkg_hooks import spool as spooling
+from mkg_hooks.payload import HookResult
 from mkg_hooks.spool import Spool
 from tests.hooks.launching import Home, make_home, prompt_event, tool_event, wait_until
 from tests.support.requirement import requirement
@@ -173,3 +179,36 @@ def test_a_socket_of_somebody_else_is_not_spoken_to(tmp_path: Path) -> None:
         home.hook("claude", "Stop", {"session_id": "t"})
         trap.accept()[0].close()
     assert len(home.records()) == 2
+
+
+def test_storing_begins_once_the_client_has_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "mkg"
+    home.mkdir(mode=0o700)
+    # So long a poll that only a word from the server lets the drain look.
+    limits = replace(LIMITS, poll=60.0, answer_ceiling=5.0)
+    seen: list[bool] = []
+
+    def answer(event: object, deps: object) -> HookResult:
+        threading.Event().wait(0.3)
+        seen.append((home / "applied").exists())
+        return HookResult(context="told")
+
+    for made in serving(home, limits, fake_worker.makers(home)):
+        monkeypatch.setattr(made.dispatch, "answer", answer)
+        assert b"told" in (fire(made, "UserPromptSubmit", prompt_event("x")) or b"")
+        wait_until(lambda: (home / "applied").exists())
+        fire(made, "Stop", {"session_id": "s"})
+        wait_until(lambda: len((home / "applied").read_text().splitlines()) == 2)
+    assert seen == [False]
+
+
+def test_a_log_line_spares_the_search_for_secrets_in_names_only() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    shape = {"kind": "UserPromptSubmit", "told": secret}
+    record = logging.makeLogRecord({"msg": "shape", "shape": shape})
+    line = json.loads(log._JsonLines().format(record))
+    assert (line["kind"], secret in line["told"]) == ("UserPromptSubmit", False)
+    names = [text for text in ("Stop", secret, "a b", "ÄB", "x" * 25, "a1") if log._is_name(text)]
+    assert names == ["Stop"]

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Generator
@@ -157,6 +158,8 @@ def run(
     `watch.successor`: the lock and the socket are free then.
     """
     os.umask(0o077)
+    # A thread that computes hands over after a millisecond, not five: a prompt may wait for it.
+    sys.setswitchinterval(0.001)
     with sole(places) as mine:
         if not mine:
             return "taken"

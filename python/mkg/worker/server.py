@@ -209,9 +209,13 @@ class Server:
                 return
         if not self._store(link, record, firing):
             return
-        # The launcher's patience for the first is shorter than for the second.
-        link.sendall(wire.ACK)
-        self._answer(link, from_record(record))
+        try:
+            # The launcher's patience for the first is shorter than for the second.
+            link.sendall(wire.ACK)
+            self._answer(link, from_record(record))
+        finally:
+            # Storing asks the same database: not while a client waits for its answer.
+            self._drain.poke()
 
     def _store(self, link: socket.socket, record: dict[str, Any], firing: Any) -> bool:
         """Spool the record; False when the launcher has given up or the disk refuses."""
@@ -228,7 +232,6 @@ class Server:
             firing.finish(stored)
         if stored:
             self._count("acknowledged")
-            self._drain.poke()
         return stored
 
     def _answer(self, link: socket.socket, event: HookEvent) -> None:
