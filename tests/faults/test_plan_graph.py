@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from mkg.worker import client
 from mkg_hooks import offline
 from mkg_hooks.spool import Spool
 from tests.conftest import Live, Server
@@ -157,15 +158,16 @@ def all_gone(user: User, workers: list[subprocess.Popen[bytes]]) -> bool:
     """Whether every worker has left; who is left over is told to."""
     if all(worker.poll() is not None for worker in workers):
         return True
-    user.mkg("worker", "stop", check=False)
+    client.ask(Path(user.socket), "stop")
     return False
 
 
 class Steady:
     """Events that go on coming while a fault holds, each session's in its order."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: User, every: float = 0.05) -> None:
         self.user, self.acked, self._stop = user, list[str](), threading.Event()
+        self._every = every
         self._threads = [threading.Thread(target=self._one, args=(n,)) for n in range(2)]
         self.trials = 0
 
@@ -186,7 +188,7 @@ class Steady:
             n += 1
             if send(self.user.socket, key, f"steady{number}"):
                 self.acked.append(key)
-            self._stop.wait(0.05)
+            self._stop.wait(self._every)
         self.trials += n
 
 
