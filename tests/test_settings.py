@@ -23,12 +23,14 @@ def user_file(home: Path, text: str, mode: int = 0o600) -> Path:
     return path
 
 
-@requirement("MEM-W63")
+@requirement("MEM-W63", "MEM-T110")
 def test_the_environment_of_a_shell_wins_over_the_user_file(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user_file(own_home, f"NEO4J_URI=bolt+s://file:1\nNEO4J_PASSWORD={SECRET}\nMKG_RECALL_LIMIT=3\n")
-    assert load_settings().store.uri == "bolt+s://file:1"
+    found = load_settings().store
+    assert found.uri == "bolt+s://file:1"
+    assert found.password is not None and found.password.get_secret_value() == SECRET
     monkeypatch.setenv("NEO4J_URI", "bolt+s://shell:2")
     settings = load_settings()
     assert settings.store.uri == "bolt+s://shell:2"

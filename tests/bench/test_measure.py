@@ -47,6 +47,7 @@ def test_the_redactors_texts_are_large_enough_and_its_rows_carry_the_bars() -> N
     assert all(row.value.value > 0 for row in made.rows)
 
 
+@requirement("PERF-46")
 def test_a_ratio_is_that_of_the_medians_and_its_interval_holds_it() -> None:
     found = ratio(_noisy(30, 1), _noisy(20, 2))
     assert found.low < 1.5 < found.high
@@ -67,6 +68,7 @@ def test_a_slope_is_the_exponent_of_growth() -> None:
         slope({10: [1.0]})
 
 
+@requirement("PERF-46")
 @pytest.mark.parametrize(
     ("value", "bar", "sense", "held"),
     [

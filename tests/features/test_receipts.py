@@ -123,7 +123,7 @@ def _log_shows(live: Live, home: Path) -> None:
     assert "nothing was told" in CliRunner().invoke(app, ["log", "--session", "s9"]).output
 
 
-@requirement("SEC-60", "ENC-W42")
+@requirement("SEC-60", "ENC-W42", "ADV-G12")
 def test_only_the_end_of_a_regular_file_of_our_own_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +134,16 @@ def test_only_the_end_of_a_regular_file_of_our_own_is_read(
     link, pipe = tmp_path / "link", tmp_path / "pipe"
     link.symlink_to(path)
     os.mkfifo(pipe)
-    for name in (None, "", "a\0b", str(link), str(pipe), str(tmp_path), str(tmp_path / "none")):
+    for name in (
+        None,
+        "",
+        "a\0b",
+        str(link),
+        str(pipe),
+        str(tmp_path),
+        str(tmp_path / "none"),
+        "/dev/zero",
+    ):
         assert receipts.blocks_seen(name) == []
     monkeypatch.setattr(receipts, "TAIL_BYTES", 4096)
     path.write_text(path.read_text().replace("\n{cut off", "\n" + "y" * 9000))

@@ -50,7 +50,7 @@ HOSTILE = {
 }
 
 
-@requirement("CL-11", "MEM-T108", "ENC-W70")
+@requirement("CL-11", "MEM-T108", "ENC-W70", "SS3")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_input_ends_with_exit_code_0_and_no_word_on_stderr(offline: Home, what):
     event = "PostToolUse" if what in ("deep", "50 MB", "a list") else "UserPromptSubmit"
