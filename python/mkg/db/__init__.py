@@ -8,7 +8,7 @@ transaction metadata, READ access mode for `read` queries (style 4.5-4.7, NEO-10
 import contextlib
 import random
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar, cast
 
@@ -34,6 +34,7 @@ from mkg.bundle.header import QuerySpec
 from mkg.bundle.loader import load_bundle
 from mkg.bundle.stub import Runner, cypher
 from mkg.db.address import address
+from mkg.db.plan import operators
 from mkg.errors import (
     ConfigError,
     GraphConflict,
@@ -245,7 +246,7 @@ class Neo4jRunner:
             if s.is_notification
         )
         plan = as_object(cast("object", summary.plan))  # pyright: ignore[reportUnknownMemberType]
-        return Explained(summary.query_type or "", columns, notes, tuple(_operators(plan)))
+        return Explained(summary.query_type or "", columns, notes, tuple(operators(plan)))
 
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(  # pyright: ignore[reportUnknownMemberType]
@@ -348,15 +349,6 @@ def _native(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _native(item) for key, item in cast("dict[str, Any]", value).items()}
     return value
-
-
-def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if not plan:
-        return
-    arguments = as_object(plan.get("args"))
-    yield str(plan.get("operatorType", "")).split("@")[0], str(arguments.get("Details", ""))
-    for child in plan.get("children", []):
-        yield from _operators(child)
 
 
 def _worth_repeating(error: BaseException | None, attempt: int) -> bool:

@@ -26,6 +26,7 @@ from neo4j.exceptions import (
 from mkg import __version__
 from mkg.bundle.header import QuerySpec
 from mkg.db.address import address
+from mkg.db.plan import operators
 from mkg.errors import ConfigError, GraphUnavailable, RawFailed
 from mkg.json_shape import as_object
 from mkg.settings import Settings
@@ -64,7 +65,7 @@ class RawUnit:
         with translated(1):
             summary = self._run(f"{_LANGUAGE} EXPLAIN", text, params).consume()
         plan = as_object(cast("object", summary.plan))  # pyright: ignore[reportUnknownMemberType]
-        return Plan(summary.query_type or "", tuple(_operators(plan)))
+        return Plan(summary.query_type or "", tuple(operators(plan)))
 
     def fetch(self, query: QuerySpec, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Run a query of the bundle in this transaction, and note the server's version."""
@@ -195,15 +196,6 @@ def connect_raw(settings: Settings, *, seconds: float = SECONDS) -> RawReader:
     """
     uri, auth = address(settings)
     return RawReader(uri, auth, settings.store.database, seconds=seconds)
-
-
-def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    waiting = [plan] if plan else []
-    while waiting:
-        node = waiting.pop()
-        details = str(as_object(node.get("args")).get("Details", ""))
-        yield str(node.get("operatorType", "")).split("@")[0], details
-        waiting.extend(node.get("children", []))
 
 
 @contextlib.contextmanager
