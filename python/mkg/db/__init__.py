@@ -183,22 +183,21 @@ class Neo4jRunner:
 
     def fetch(self, query: QuerySpec, params: Mapping[str, Any]) -> list[Row]:
         """Run one bundle query in its own transaction, retried when the server says it may."""
-        access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
+        if query.mode != "read":
+            # A write whose reply is lost must be known to have been at its commit.
+            return self._retried(lambda unit: unit.fetch(query, params), query.name)
         statement = neo4j.Query(_literal(query.text), metadata=self._metadata(query.name))
 
         def work() -> list[Row]:
             # One statement needs no BEGIN and no COMMIT of its own: one round trip, not three.
-            with self._session(access) as session:
-                result = session.run(statement, dict(params))
-                rows = _rows(result)
-                result.consume()
-                return rows
+            with self._session(neo4j.READ_ACCESS) as session:
+                return _executed(session.run(statement, dict(params))).rows
 
         return self._repeated(work, query.name)
 
     def in_one(self, work: Callable[[Unit], T], *, name: str) -> T:
         """Run `work` in one transaction; on a transient error the whole of it runs again."""
-        return self._retried(work, name, neo4j.WRITE_ACCESS)
+        return self._retried(work, name)
 
     @contextlib.contextmanager
     def unit(self, *, name: str = "unit") -> Generator[Unit]:
@@ -258,7 +257,7 @@ class Neo4jRunner:
     def _metadata(self, name: str) -> dict[str, Any]:
         return {"app": "mkg", "query": name, "bundle": __version__, "caller": self.caller}
 
-    def _retried(self, work: Callable[[Unit], T], name: str, access: str) -> T:
+    def _retried(self, work: Callable[[Unit], T], name: str, access: str = neo4j.WRITE_ACCESS) -> T:
         def whole() -> T:
             with (
                 self._session(access) as session,
