@@ -16,7 +16,7 @@ from mkg.bundle.files import root
 from mkg.db import Neo4jRunner
 from mkg.errors import BundleError, GraphUnavailable
 from mkg.features import embedding, learnings, timeline
-from mkg.features.learnings import inject, receipts
+from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.inject import Section
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
@@ -115,6 +115,12 @@ def answer(event: HookEvent, deps: Deps) -> HookResult:
         return HookResult()
     _log.info("found", event_name=event.name, items=len(block.ids), left_out=block.left_out)
     return HookResult(context=block.text, ids=block.ids)
+
+
+def foresee(event: HookEvent, deps: Deps) -> None:
+    """What of an answer needs neither the graph nor the record: a prompt's vector."""
+    if event.prompt and not event.agent_id and deps.embed is not None and deps.settings.inject:
+        retrieval.foresee(event.prompt, deps.embed)
 
 
 def delivered(event: HookEvent, result: HookResult, deps: Deps) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -212,3 +213,26 @@ def test_a_log_line_spares_the_search_for_secrets_in_names_only() -> None:
     assert (line["kind"], secret in line["told"]) == ("UserPromptSubmit", False)
     names = [text for text in ("Stop", secret, "a b", "ÄB", "x" * 25, "a1") if log._is_name(text)]
     assert names == ["Stop"]
+
+
+@requirement("PERF-02")
+def test_a_prompt_is_prepared_while_its_record_goes_to_the_disk_and_no_other_event_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "mkg"
+    home.mkdir(mode=0o700)
+    foreseen = home / "foreseen"
+    real = Spool.append
+
+    def append(spool: Spool, record: dict[str, Any]) -> Any:
+        if record.get("prompt"):
+            # A disk that only goes on once the other thread has come so far.
+            wait_until(foreseen.exists)
+        return real(spool, record)
+
+    monkeypatch.setattr(Spool, "append", append)
+    for made in serving(home, LIMITS, fake_worker.makers(home)):
+        fire(made, "Stop", {"session_id": "s"})
+        assert not foreseen.exists()
+        assert b"echo: x" in (fire(made, "UserPromptSubmit", prompt_event("x")) or b"")
+    assert foreseen.read_text() == "x"

@@ -46,6 +46,9 @@ class Graph:
                 raise self.refuses[name]
         self.applied += names
 
+    def foresee(self, event: Any, deps: Any) -> None:
+        raise NotImplementedError
+
     def answer(self, event: Any, deps: Any) -> Any:
         raise NotImplementedError
 

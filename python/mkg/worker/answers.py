@@ -33,6 +33,14 @@ class Answers:
         route = self._dispatch.routes().get(event_name)
         return route is not None and bool(route.foreground)
 
+    def foresee(self, event: HookEvent) -> None:
+        """Begin what an answer will need while the record goes to the disk."""
+        if event.prompt and self.awaited(event.name):
+            threading.Thread(target=self._foresee, args=(event,), daemon=True).start()
+
+    def _foresee(self, event: HookEvent) -> None:
+        outcome(lambda: self._dispatch.foresee(event, self._memory.deps))
+
     def to(self, event: HookEvent) -> tuple[bytes, HookResult]:
         """Return the exact stdout for an event, and what it says."""
         result = self._within_budget(event)

@@ -207,12 +207,14 @@ class Server:
                 self._count("duplicates")
                 link.sendall(wire.ACK + EMPTY)
                 return
+        event = from_record(record)
+        self._answers.foresee(event)
         if not self._store(link, record, firing):
             return
         try:
             # The launcher's patience for the first is shorter than for the second.
             link.sendall(wire.ACK)
-            self._answer(link, from_record(record))
+            self._answer(link, event)
         finally:
             # Storing asks the same database: not while a client waits for its answer.
             self._drain.poke()

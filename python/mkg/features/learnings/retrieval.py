@@ -1,5 +1,6 @@
 """Recall at the prompt, facts at the start, and the agent's own pull."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -58,6 +59,12 @@ def prepare(text: str, embedder: Embedder | None) -> Query:
         _log.degraded("recall.text_only", type(error).__name__)
         return Query(text, terms, None, None, f"no embedding: {type(error).__name__}")
     return Query(text, terms, vector, embedder.model, None)
+
+
+def foresee(text: str, embedder: Embedder) -> None:
+    """Embed a text that will be asked about in a moment; `prepare` then finds it made."""
+    with contextlib.suppress(ModelError):
+        embedder.embed([text[:MAX_QUERY]])
 
 
 def at_prompt(
