@@ -174,9 +174,7 @@ def _walls(at: Desk, size: Size, say: Say) -> tuple[list[Row], list[str]]:
     for count, rounds in ((1, size.rounds), (AT_ONCE, size.bursts)):
         when = "alone" if count == 1 else f"{count} at once"
         say(f"wall time, {when}: {rounds} rounds")
-        # Alone means alone: not beside the storing of the event before.
-        settle = at.stored if count == 1 else None
-        times = interleaved(_together(at, count), rounds=rounds, warm=size.warm, settle=settle)
+        times = interleaved(_together(at, count), rounds=rounds, warm=size.warm)
         what = f"wall time against a bare interpreter, {when}"
         learnings = f"prompt with recall at {size.learnings:,} learnings"
         rows += [

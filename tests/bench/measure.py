@@ -33,7 +33,6 @@ def interleaved(
     rounds: int,
     warm: int = 3,
     seed: int = 1,
-    settle: Callable[[], object] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Time every case once a round, in milliseconds.
@@ -41,7 +40,6 @@ def interleaved(
     Args:
         cases: name to a call that takes the number of the round.
         warm: rounds before the first that counts.
-        settle: called before each case, outside the time: waits for what the last one left behind.
         clock: wall time, or `time.process_time` for work that only computes.
     """
     names, chance = list(cases), random.Random(seed)
@@ -49,8 +47,6 @@ def interleaved(
     for number in range(-warm, rounds):
         chance.shuffle(names)
         for name in names:
-            if settle is not None:
-                settle()
             started = clock()
             cases[name](number + warm)
             if number >= 0:
