@@ -1,10 +1,12 @@
-// Copies of each learning with the same words and a vector nearby: synthetic, as above 10,000 no text is embedded.
+// One copy of each learning with the same words and a vector nearby: synthetic, as above 10,000 no text is embedded.
+// In one map: a copy that had the id of its learning for a moment would break the constraint.
 MATCH (l:Learning)
 WHERE l.source = 'bench'
 CALL (l) {
-  UNWIND range(1, $times) AS i
+  WITH l, l.id + '-' + $number AS id
   CREATE (copy:Learning)
-  SET copy = properties(l), copy.id = l.id + '-' + i, copy.value_key = l.id + '-' + i, copy.source = 'bench-copy',
-    copy.short_id = l.id + '-' + i, copy.text = l.text + ' Variant ' + i + '.', copy.terms = l.terms + ' variant' + i,
-    copy.embedding = [x IN l.embedding | x + 0.12 * (rand() - 0.5)]
+  SET copy = l {
+    .*, id: id, value_key: id, short_id: id, source: 'bench-copy', text: l.text + ' Variant ' + $number + '.',
+    terms: l.terms + ' variant' + $number, embedding: [x IN l.embedding | x + 0.12 * (rand() - 0.5)]
+  }
 } IN TRANSACTIONS OF 500 ROWS

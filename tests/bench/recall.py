@@ -123,9 +123,9 @@ def _fill(run: Neo4jRunner, model: LocalMiniLM, size: int) -> None:
             owner_token=lexical.owner_token(owner),
             model=model.model,
         )
-    times = size // EMBEDDED - 1
-    if times > 0:
-        statements.run(run, "learnings_multiply", mode="auto", times=times)
+    # A copy at a time: a statement has a time limit.
+    for number in range(1, size // EMBEDDED):
+        statements.run(run, "learnings_multiply", mode="auto", number=number)
 
 
 def _scans(run: Neo4jRunner, query: retrieval.Query) -> list[str]:
