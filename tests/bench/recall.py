@@ -1,5 +1,6 @@
 """W2: recall at the prompt over the size of the store and the share of it that is in scope."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from mkg import lexical
@@ -123,9 +124,9 @@ def _fill(run: Neo4jRunner, model: LocalMiniLM, size: int) -> None:
             owner_token=lexical.owner_token(owner),
             model=model.model,
         )
-    # A copy at a time: a statement has a time limit.
-    for number in range(1, size // EMBEDDED):
-        statements.run(run, "learnings_multiply", mode="auto", number=number)
+    # A tenth of a copy at a time: the vector index grows slowly, and a statement has a time limit.
+    for number, tenth in itertools.product(range(1, size // EMBEDDED), range(10)):
+        statements.run(run, "learnings_multiply", mode="auto", number=number, tenth=tenth)
 
 
 def _scans(run: Neo4jRunner, query: retrieval.Query) -> list[str]:
