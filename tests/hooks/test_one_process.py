@@ -12,7 +12,7 @@ import pytest
 from mkg.install import lines
 from mkg.settings import load_settings
 from mkg_hooks import dispatch
-from tests.hooks.launching import LAUNCH, ROOT, Home, prompt_event, tool_event
+from tests.hooks.launching import LAUNCH, ROOT, Home, prompt_event, tool_event, wait_until
 from tests.support.requirement import requirement
 
 WATCHED = """
@@ -57,6 +57,8 @@ def test_with_a_warm_worker_an_event_starts_no_process_and_without_one_it_starts
     assert processes(home, "UserPromptSubmit", prompt_event("hello")) == []
     home.close()
     assert "os.fork" in processes(home, "PostToolUse", {**tool, "tool_use_id": "toolu_2"})
+    # It is on its way by now: only one that has come can be ended with the home.
+    wait_until(lambda: home.ask("ping"), 20.0)
 
 
 def registered(client: str) -> dict[str, list[str]]:
