@@ -11,7 +11,7 @@ from mkg import log
 from mkg.bundle import load_bundle
 from mkg.errors import ConfigError, GraphError, LocalDbError
 from mkg.handshake import needs_restart
-from mkg.localdb import archive, config, fetch, fit, java, look, process, store
+from mkg.localdb import archive, config, fetch, fit, java, look, process, store, torn
 from mkg.localdb.bar import download_bar
 from mkg.localdb.config import Config
 from mkg.localdb.jars import Lock, load_lock
@@ -27,7 +27,6 @@ STOP_SECONDS = 20.0
 # Nothing of the user's environment: no option for Java, no secret for a process list.
 ENVIRONMENT: Mapping[str, str] = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _PORT_TRIES = 3
-_NO_ROOM = ("OutOfDiskSpace", "out of disk space", "No space left")
 _NO_MEMORY = ("Could not reserve enough space", "OutOfMemoryError", "insufficient memory")
 _MEMORY = (
     " for want of memory (end other programs, raise the limit that `ulimit -v` shows, or set a "
@@ -39,7 +38,10 @@ _log = log.get(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the server of a store should be; `extra` are arguments of Java for one start."""
+    """What the server of a store should be.
+
+    For one start only: `extra` are arguments of Java, `settings` are the server's.
+    """
 
     store: Store
     home: Path
@@ -47,6 +49,7 @@ class Plan:
     fit: fit.Fit
     names: tuple[str, ...]
     extra: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
 
     def config(self, port: int) -> Config:
         folder = self.store.folder
@@ -143,6 +146,7 @@ def _launch(settings: "Settings", wanted: Plan, port: int, runtime: Java) -> pro
             f"--home-dir={place.folder}",
             f"--config-dir={place.conf}",
             "--console-mode",
+            *(word for setting in wanted.settings for word in ("-c", setting)),
         ],
         note=place.pid_file,
         log=place.log,
@@ -193,11 +197,16 @@ def wait(
                     if needs_restart(error):
                         raise LocalDbError(str(error)) from None
                     # What a full disk broke off is finished at a start, which needs room itself.
-                    if any(mark in line for mark in _NO_ROOM for line in store.debug_errors(place)):
+                    told = store.debug_errors(place)
+                    if any(mark in line for mark in torn.NO_ROOM for line in told):
                         raise LocalDbError(
                             f"the disk of {place.folder} is full: the database cannot finish what "
                             "it began; nothing is lost: free some space, then run: mkg db up"
                         ) from None
+                    if torn.refused(place):
+                        advice = "nothing was changed; `mkg db restore FILE` puts a backup back"
+                        reason = _obituary(place, "cannot read its transaction log")
+                        raise LocalDbError(f"{reason}\n{advice}") from None
                 except ConfigError:
                     raise LocalDbError(
                         f"the local database refuses the password in {place.password_file}; put "

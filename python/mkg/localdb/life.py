@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mkg import log
 from mkg.errors import ConfigError, GraphUnavailable, LocalDbError, Refused
-from mkg.localdb import java, launch, look, process, store, swap
+from mkg.localdb import java, launch, look, process, store, swap, torn
 from mkg.localdb.launch import Plan
 from mkg.localdb.look import Progress, Status
 from mkg.localdb.store import Store
@@ -191,10 +191,25 @@ def ensure_running(
     try:
         return launch.start(settings, wanted, runtime, progress)
     except LocalDbError:
+        if torn.by_full_disk(place):
+            return _start_cut(settings, wanted, runtime, progress)
         # A jar that was damaged on the disk looks whole by its size: read them all once.
         if not _repaired(settings, place, progress):
             raise
         return launch.start(settings, wanted, runtime, progress)
+
+
+def _start_cut(settings: "Settings", wanted: Plan, runtime: java.Java, progress: Progress) -> float:
+    """Start without the end of the log that a full disk tore."""
+    place = wanted.store
+    stop(place, progress)
+    copy = torn.keep_copy(place)
+    progress(
+        "the disk was full in the middle of a write, which was never acknowledged; it is cut off "
+        f"(the log as it was: {copy})"
+    )
+    _log.info("torn log cut")
+    return launch.start(settings, replace(wanted, settings=(torn.CUT,)), runtime, progress)
 
 
 def refuse_older(place: Store, wanted: Plan) -> None:

@@ -76,6 +76,14 @@ class Store:
         return self.folder / "conf"
 
 
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An error in the server's own log."""
+
+    message: str
+    trace: str
+
+
 def prepare(store: Store) -> None:
     """Make the folders, private; the import folder stays empty and closed."""
     private_dir(store.folder)
@@ -262,17 +270,25 @@ def tail(store: Store, lines: int) -> list[str]:
 
 
 def debug_errors(store: Store) -> list[str]:
-    """Errors that the server wrote to its own log since its last start."""
-    since = store.pid_file.stat().st_mtime if store.pid_file.exists() else 0.0
-    path = store.folder / "logs" / "debug.log"
-    found: list[str] = []
-    for line in _end(path, 1 << 18):
+    """Errors that the server wrote to its own log since its last start, a line each."""
+    return [
+        ": ".join([error.message, *_CAUSE.findall(error.trace)[-1:]]) for error in errors(store)
+    ]
+
+
+def errors(store: Store, *, since_start: bool = True) -> list[Logged]:
+    """Errors in the last part of the server's own log, of its last start or of any."""
+    since = 0.0
+    if since_start and store.pid_file.exists():
+        since = store.pid_file.stat().st_mtime
+    found: list[Logged] = []
+    # A server that gave up goes on warning: what it gave up over may be far back.
+    for line in _end(store.folder / "logs" / "debug.log", 1 << (18 if since_start else 23)):
         try:
             entry: dict[str, str] = json.loads(line)
             at = datetime.fromisoformat(entry["time"]).timestamp()
             if entry["level"] == "ERROR" and at >= since:
-                reason = _CAUSE.findall(entry.get("stacktrace", ""))
-                found.append(": ".join([entry["message"], *reason[-1:]]))
+                found.append(Logged(entry["message"], entry.get("stacktrace", "")))
         except (ValueError, KeyError, TypeError):
             continue
     return found
