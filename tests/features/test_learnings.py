@@ -348,7 +348,8 @@ def test_nothing_is_told_when_nothing_bears_on_the_prompt(live: Live) -> None:
 
 def test_a_window_is_read_once_however_often_it_is_asked_for(live: Live) -> None:
     first = say(live, f"Remember: {MAKE_SHIP}")
-    from mkg.features.learnings.write import Owner, learn
+    from mkg.features.learnings.windows import learn
+    from mkg.features.learnings.write import Owner
 
     again = learn(live.run, minilm(), session_id="s1", owner=Owner(SHOP, "ann"))
     assert (first.events, again.events) == (2, 0)
@@ -358,7 +359,8 @@ def test_a_window_is_read_once_however_often_it_is_asked_for(live: Live) -> None
 
 @requirement("MEM-T211", "B37")
 def test_windows_that_several_read_at_once_count_once_as_one_after_the_other(live: Live) -> None:
-    from mkg.features.learnings.write import Owner, learn
+    from mkg.features.learnings.windows import learn
+    from mkg.features.learnings.write import Owner
 
     for session in ("s1", "s2"):
         stated = [

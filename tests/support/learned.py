@@ -6,7 +6,8 @@ from typing import Any
 from mkg.embed import Embedder
 from mkg.features import timeline
 from mkg.features.learnings.extract import Candidate
-from mkg.features.learnings.write import Learned, Owner, Written, learn, store
+from mkg.features.learnings.windows import Learned, learn
+from mkg.features.learnings.write import Owner, Written, store
 from tests.conftest import Live
 from tests.support.embedding import minilm
 from tests.support.events import row

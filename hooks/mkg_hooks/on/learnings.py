@@ -10,7 +10,8 @@ from mkg.features import learnings
 from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.extract import prompt_origin
 from mkg.features.learnings.inject import Section
-from mkg.features.learnings.write import Owner, learn
+from mkg.features.learnings.windows import learn
+from mkg.features.learnings.write import Owner
 from mkg.features.timeline import typed
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify

@@ -1,0 +1,11 @@
+// @migration V0004__learning_loop
+// @depends V0003__recall
+// @tx each
+// @why     Belief that changes: what a text was before, who works on what, what a person said of a
+//          line, what a model cost; learnings are found by the frame that two values share.
+CREATE CONSTRAINT learning_version_id IF NOT EXISTS FOR (n:LearningVersion) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT verdict_id IF NOT EXISTS FOR (n:Verdict) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT lease_key IF NOT EXISTS FOR (n:Lease) REQUIRE n.key IS UNIQUE;
+CREATE CONSTRAINT model_usage_id IF NOT EXISTS FOR (n:ModelUsage) REQUIRE n.id IS UNIQUE;
+CREATE INDEX model_usage_day IF NOT EXISTS FOR (n:ModelUsage) ON (n.day);
+CREATE INDEX learning_frame IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.frame_key);

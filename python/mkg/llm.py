@@ -1,0 +1,44 @@
+"""Asking a model: what a caller hands over and what it gets back.
+
+A caller names its task and the form of the reply; which model answers, what it may cost and how
+often it is tried again is decided here. A reply that does not fit its form is no reply.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Replied(Generic[Reply]):
+    """A reply in its form, which model gave it and by which prompt (`name@version`)."""
+
+    value: Reply
+    model: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """No model was asked: none is set up, the cap of the day is reached, or it is too early."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A model was asked in vain; what depends on its reply waits."""
+
+    reason: str
+
+
+class Model(Protocol):
+    """Whoever answers; `task` also names the prompt file, `data` is fenced into it as data."""
+
+    def ask(
+        self, task: str, data: Mapping[str, object], reply: type[Reply]
+    ) -> Replied[Reply] | Skipped | Failed: ...
