@@ -9,3 +9,4 @@ CREATE CONSTRAINT lease_key IF NOT EXISTS FOR (n:Lease) REQUIRE n.key IS UNIQUE;
 CREATE CONSTRAINT model_usage_id IF NOT EXISTS FOR (n:ModelUsage) REQUIRE n.id IS UNIQUE;
 CREATE INDEX model_usage_day IF NOT EXISTS FOR (n:ModelUsage) ON (n.day);
 CREATE INDEX learning_frame IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.frame_key);
+CREATE INDEX injected_last IF NOT EXISTS FOR ()-[i:INJECTED_IN]-() ON (i.last_injected_at);

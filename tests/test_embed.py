@@ -2,12 +2,17 @@
 
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from mkg import embed
 from mkg.errors import ModelUnavailable
+from mkg.features.learnings import retrieval
 from mkg.settings import load_settings
+from tests.hooks.launching import wait_until
 from tests.support.embedding import minilm
 from tests.support.requirement import requirement
 
@@ -82,3 +87,71 @@ def test_idle_threads_of_the_model_do_not_spin() -> None:
     options = session.get_session_options()
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
     assert (options.intra_op_num_threads, options.inter_op_num_threads) == (1, 1)
+
+
+class Held(embed.LocalMiniLM):
+    """A model whose runs wait for a signal; each run is written down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[list[str]] = []
+        self.go = threading.Event()
+        self.fail = False
+
+    def _run(self, texts: list[str]) -> list[list[float]]:
+        self.runs.append(texts)
+        if texts[0].startswith("slow"):
+            assert self.go.wait(10)
+        if self.fail:
+            raise RuntimeError("no")
+        return [[float(len(text))] for text in texts]
+
+
+def behind(model: Held, texts: Sequence[str]) -> list[Future[list[list[float]]]]:
+    """One caller a text, all of them waiting inside the model."""
+    pool = ThreadPoolExecutor(len(texts))
+    callers = [pool.submit(model.embed, [text]) for text in texts]
+    pool.shutdown(wait=False)
+    wait_until(lambda: len(model.runs) >= len(set(texts)), 5)
+    return callers
+
+
+@requirement("PERF-45")
+def test_a_batch_in_the_background_holds_no_prompt_up_and_equal_texts_are_run_once() -> None:
+    model = Held()
+    slow = behind(model, ["slow batch", "slow batch", "slow other"])
+    assert model.embed(["a prompt"]) == [[8.0]]
+    assert not any(caller.done() for caller in slow)
+    model.go.set()
+    assert [caller.result(5) for caller in slow] == [[[10.0]], [[10.0]], [[10.0]]]
+    assert sorted(map(str, model.runs)) == sorted(
+        ["['slow batch']", "['slow other']", "['a prompt']"]
+    )
+
+
+@requirement("PERF-45")
+def test_behind_a_crowd_a_prompt_goes_without_a_vector_and_else_it_has_one() -> None:
+    model = Held()
+    crowd = behind(model, [f"slow {n}" for n in range(embed.CROWD)])
+    assert model.hurried("a prompt") is None
+    query = retrieval.prepare("a prompt about ports", model)
+    assert (query.channel, query.degraded) == ("text", "many prompts at once")
+    # What is under way already is waited for.
+    known = ThreadPoolExecutor(1).submit(model.hurried, "slow 1")
+    model.go.set()
+    assert known.result(5) == [6.0] and all(caller.result(5) for caller in crowd)
+    assert model.hurried("a prompt") == [8.0]
+    assert retrieval.prepare("a prompt about ports", model).channel == "hybrid"
+
+
+def test_a_run_that_fails_fails_its_caller_and_whoever_waited_tries_again() -> None:
+    model = Held()
+    first, second = behind(model, ["slow one", "slow one"])
+    model.fail = True
+    model.go.set()
+    for caller in (first, second):
+        with pytest.raises(RuntimeError, match="no"):
+            caller.result(5)
+    model.fail = False
+    assert model.embed(["slow one"]) == [[8.0]]
+    assert len(model.runs) == 3

@@ -31,6 +31,10 @@ class SessionState:
     told: set[str] = field(default_factory=set[str])
     new_epoch: bool = False
     """A clear or compact was seen whose event is not yet in the graph."""
+    start_block: str | None = None
+    """The hash of what the last start was told, until the client's own record shows it."""
+    retell: bool = False
+    """The client dropped what its start was told: the next prompt is told it too."""
 
 
 class SessionMemory:

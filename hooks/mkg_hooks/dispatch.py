@@ -7,7 +7,7 @@ everything it does is idempotent, because after a crash the same records come ag
 import hashlib
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -107,9 +107,10 @@ def answer(event: HookEvent, deps: Deps) -> HookResult:
         state.new_epoch = True
     if deps.run is None:
         raise GraphUnavailable("the graph is out of reach; run: mkg db up")
-    sections: list[Section] = []
-    for slug in route.foreground:
-        sections += FOREGROUND[slug](event, deps, route.items[slug])
+    sections = _sections(event, deps, route)
+    if state.retell and event.name == "UserPromptSubmit":
+        start = routes()["SessionStart"]
+        sections = _sections(replace(event, name="SessionStart"), deps, start) + sections
     block = inject.render(sections, route.text)
     if not block.text:
         return HookResult()
@@ -117,16 +118,33 @@ def answer(event: HookEvent, deps: Deps) -> HookResult:
     return HookResult(context=block.text, ids=block.ids)
 
 
+def _sections(event: HookEvent, deps: Deps, route: Route) -> list[Section]:
+    return [
+        section
+        for slug in route.foreground
+        for section in FOREGROUND[slug](event, deps, route.items[slug])
+    ]
+
+
 def foresee(event: HookEvent, deps: Deps) -> None:
     """What of an answer needs neither the graph nor the record: a prompt's vector."""
-    if event.prompt and not event.agent_id and deps.embed is not None and deps.settings.inject:
+    if deps.run is None or deps.embed is None or not deps.settings.inject:
+        return
+    if event.prompt and not event.agent_id:
         retrieval.foresee(event.prompt, deps.embed)
 
 
 def delivered(event: HookEvent, result: HookResult, deps: Deps) -> None:
     """Remember what was handed over: a late answer that nobody took stays untold."""
-    if event.session_id and result.ids:
-        deps.memory.of(event.session_id).told.update(result.ids)
+    if not event.session_id or not result.context:
+        return
+    state = deps.memory.of(event.session_id)
+    if event.name == "SessionStart":
+        state.start_block, state.retell = _sha(result.context), False
+    elif event.name == "UserPromptSubmit":
+        state.retell = False
+    if result.ids:
+        state.told.update(result.ids)
         deps.spool(_delivery(event, result))
 
 
@@ -227,9 +245,13 @@ def _delivery(event: HookEvent, result: HookResult) -> dict[str, Any]:
         "event_key": event.event_key,
         "hook_event": event.name,
         "ids": list(result.ids),
-        "block_sha": hashlib.sha256(result.context.encode("utf-8", "replace")).hexdigest(),
+        "block_sha": _sha(result.context),
         "at": event.received_at,
     }
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _deliver(run: Neo4jRunner, record: dict[str, Any]) -> None:

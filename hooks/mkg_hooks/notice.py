@@ -12,6 +12,7 @@ import time
 KEPT = "Memory (mkg) is not reachable right now: this goes on without it, and nothing is lost."
 LOST = "Memory (mkg) is not reachable right now and could not save this event; run `mkg doctor`."
 LATE = "Memory (mkg) did not answer in time: this goes on without it, and nothing is lost."
+FAULT = "Memory (mkg) had a fault of its own: this goes on without it; run `mkg doctor`."
 EPOCHS = ("startup", "clear", "compact", "fork")
 SAME_FIRING = 2.0
 _SESSION = re.compile(rb'"(?:session_id|sessionId)"\s*:\s*"([A-Za-z0-9._-]{1,128})"')

@@ -23,6 +23,8 @@ _TOKENIZER = Path("embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 _MAX_TOKENS = 256
 _BATCH = 32
 _CACHE = 4096
+# Embedding a prompt takes 8 to 12 ms of a core: behind so many a new one would wait over 25 ms.
+CROWD = 4
 
 
 class Embedder(Protocol):
@@ -43,29 +45,60 @@ class LocalMiniLM:
     def __init__(self) -> None:
         self._model_file, self._tokenizer_file = _local_files()
         self._lock = threading.Lock()
+        self._loading = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
         self._cache: OrderedDict[str, list[float]] = OrderedDict()
+        self._under_way: dict[str, threading.Event] = {}
+        self._callers = 0
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Unit vectors in the order of `texts`; the same text gives the same vector."""
-        keys = [hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() for text in texts]
+        """Unit vectors in the order of `texts`; the same text gives the same vector.
+
+        Callers run side by side: a long batch in the background holds no prompt up.
+        """
+        keys = [_key(text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        found: dict[str, list[float]] = {}
+        while len(found) < len(by_key):
+            with self._lock:
+                for key in (k for k in by_key if k not in found and k in self._cache):
+                    self._cache.move_to_end(key)
+                    found[key] = self._cache[key]
+                left = [key for key in by_key if key not in found]
+                others = [self._under_way[key] for key in left if key in self._under_way]
+                mine = [key for key in left if key not in self._under_way][:_BATCH]
+                self._under_way |= {key: threading.Event() for key in mine}
+            if mine:
+                found |= self._made({key: by_key[key] for key in mine})
+            elif others:
+                others[0].wait()
+        return [found[key] for key in keys]
+
+    def hurried(self, text: str) -> list[float] | None:
+        """The vector of a text that somebody waits for; None where too many stand before it."""
+        key = _key(text)
         with self._lock:
-            missing = {
-                key: text for key, text in zip(keys, texts, strict=True) if key not in self._cache
-            }
-            names = list(missing)
-            for start in range(0, len(names), _BATCH):
-                batch = names[start : start + _BATCH]
-                for key, vector in zip(
-                    batch, self._run([missing[key] for key in batch]), strict=True
-                ):
-                    self._cache[key] = vector
-            found = [self._cache[key] for key in keys]
-            for key in keys:
-                self._cache.move_to_end(key)
-            while len(self._cache) > _CACHE:
-                self._cache.popitem(last=False)
-        return found
+            known = key in self._cache or key in self._under_way
+            if not known and self._callers >= CROWD:
+                return None
+        return self.embed([text])[0]
+
+    def _made(self, texts: dict[str, str]) -> dict[str, list[float]]:
+        """Vectors of texts that are under way; whoever waits for one is told, also of a failure."""
+        with self._lock:
+            self._callers += 1
+        made: dict[str, list[float]] = {}
+        try:
+            made = dict(zip(texts, self._run(list(texts.values())), strict=True))
+        finally:
+            with self._lock:
+                self._callers -= 1
+                self._cache |= made
+                while len(self._cache) > _CACHE:
+                    self._cache.popitem(last=False)
+                for key in texts:
+                    self._under_way.pop(key).set()
+        return made
 
     def _run(self, texts: list[str]) -> list[list[float]]:
         import numpy as np
@@ -84,6 +117,10 @@ class LocalMiniLM:
         return [[float(x) for x in row] for row in output]
 
     def _load(self) -> tuple[Any, Any]:
+        with self._loading:
+            return self._loaded or self._load_once()
+
+    def _load_once(self) -> tuple[Any, Any]:
         from importlib import import_module
 
         # Neither package says its types.
@@ -102,6 +139,13 @@ class LocalMiniLM:
         tokenizer.enable_padding()
         self._loaded = session, tokenizer
         return self._loaded
+
+
+def hurried(embedder: Embedder, text: str) -> list[float] | None:
+    """The vector of a text that somebody waits for; None where the wait would be too long."""
+    if isinstance(embedder, LocalMiniLM):
+        return embedder.hurried(text)
+    return embedder.embed([text])[0]
 
 
 class WorkerEmbedder:
@@ -183,6 +227,10 @@ def _local_files() -> tuple[Path, Path]:
         if not path.is_file():
             raise ModelUnavailable(f"the local embedder is incomplete: {path.name} is missing")
     return files
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _package(name: str) -> Path | None:

@@ -324,6 +324,10 @@ def test_a_prompt_is_embedded_ahead_for_a_person_only_and_a_missing_model_is_no_
     deps.embed = Counting(broken=True)
     dispatch.foresee(typed, deps)
     assert deps.embed.asked == [QUESTION]
+    # Without a graph nothing will be searched.
+    deps.run = None
+    dispatch.foresee(typed, deps)
+    assert deps.embed.asked == [QUESTION]
 
 
 def test_every_route_names_features_that_have_handlers() -> None:

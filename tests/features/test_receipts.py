@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from mkg.cli import app, statusline
+from mkg.doctor import Link, store_side
 from mkg.features.learnings import receipts
+from mkg.settings import load_settings
 from mkg.worker import client
 from mkg_hooks import dispatch
 from mkg_hooks.deps import Deps
@@ -100,7 +102,7 @@ def test_a_record_is_read_only_while_something_waits_to_be_confirmed(
     live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played, read = Session(live, tmp_path), list[object]()
-    monkeypatch.setattr(receipts, "blocks_seen", lambda path: read.append(path) or [])
+    monkeypatch.setattr(receipts, "tail", lambda path, *_, **__: read.append(path) or b"")
     played.play("s1", "SessionStart", source="startup")
     played.play("s1", "UserPromptSubmit", prompt=STATEMENT)
     played.play("s1", "Stop", last_message="Noted.", transcript_path="/t/1")
@@ -193,3 +195,53 @@ def test_the_status_line_is_one_line_whatever_is_wrong(own_home: Path) -> None:
     (folder / ".env").write_text("NEO4J_URI=ftp://x\n", encoding="utf-8")
     found = CliRunner().invoke(app, ["statusline"], input=b"{}")
     assert (found.exit_code, found.output) == (0, "memory degraded: run mkg worker status\n")
+
+
+FACT = "Remember that I prefer answers with a table."
+
+
+@requirement("B17")
+@pytest.mark.parametrize(
+    ("record", "told_again"), [("dropped", True), ("kept", False), ("none", False)]
+)
+def test_a_start_that_the_client_dropped_is_told_with_the_next_prompt_once(
+    live: Live, tmp_path: Path, record: str, told_again: bool
+) -> None:
+    played = Session(live, tmp_path)
+    played.play("s1", "UserPromptSubmit", prompt=FACT)
+    played.play("s1", "Stop", last_message="Noted.")
+    start = played.play("s2", "SessionStart", source="startup")
+    assert "with a table" in start and "Recent sessions" in start
+    assert "with a table" not in played.play("s2", "UserPromptSubmit", prompt="Hello there.")
+    texts = {"dropped": ["something else"], "kept": [f"x {start} y"], "none": []}[record]
+    path = str(transcript(tmp_path / "t.jsonl", *texts)) if texts else str(tmp_path / "no")
+    played.play("s2", "Stop", last_message="Hi.", transcript_path=path)
+    again = played.play("s2", "UserPromptSubmit", prompt="And now?")
+    assert ("with a table" in again, "Recent sessions" in again) == (told_again, told_again)
+    played.play("s2", "Stop", last_message="So.", transcript_path=path)
+    assert played.play("s2", "UserPromptSubmit", prompt="Still there?") == ""
+
+
+@requirement("B17")
+def test_the_doctor_says_when_a_client_never_shows_what_it_was_told(
+    live: Live, tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.server.write_user_file(own_home)
+    # The sessions of this test began on a day of their own.
+    monkeypatch.setattr(store_side, "DELIVERY_DAYS", 36_500)
+    played = Session(live, tmp_path)
+    played.play("s1", "UserPromptSubmit", prompt=STATEMENT)
+    played.play("s1", "Stop", last_message="Noted.")
+
+    def session(name: str, seen: bool) -> Link:
+        told = played.play(name, "UserPromptSubmit", prompt=QUESTION)
+        assert "make ship" in told
+        path = transcript(tmp_path / f"{name}.jsonl", told if seen else "nothing")
+        played.play(name, "Stop", last_message="Done.", transcript_path=str(path))
+        return store_side.deliveries(load_settings())
+
+    assert store_side.deliveries(load_settings()).state == "ok"
+    assert [session(f"d{n}", False).state for n in range(3)] == ["ok", "ok", "warning"]
+    found = store_side.deliveries(load_settings())
+    assert "claude kept none of what 3 sessions were told" in found.says
+    assert (found.repair, session("d4", True).state) == ("mkg log --last", "ok")

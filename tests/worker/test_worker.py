@@ -232,11 +232,14 @@ def test_a_worker_that_has_only_just_started_is_silent_and_says_nothing_of_an_ou
         thread.join(10)
 
 
-@requirement("ENC-W62")
+@requirement("ENC-W62", "AD10")
 @pytest.mark.parametrize("error", [KeyError("bug"), RecursionError()])
 def test_a_feature_that_breaks_costs_its_answer_and_nothing_else(worker, monkeypatch, error):
     monkeypatch.setattr(worker.dispatch, "answer", lambda event, deps: (_ for _ in ()).throw(error))
-    assert fire(worker, "UserPromptSubmit", prompt_event("x")) == b""
+    told = json.loads(fire(worker, "UserPromptSubmit", prompt_event("x")) or b"")
+    assert told == {"systemMessage": notice.FAULT}
+    # Once for an outage, not at every prompt.
+    assert fire(worker, "UserPromptSubmit", prompt_event("x", "p1")) == b""
     monkeypatch.setattr(
         worker.dispatch, "answer", lambda event, deps: HookResult(context="well again")
     )

@@ -31,8 +31,8 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
         facts = retrieval.user_facts(
             deps.run,
             user_id=who.user_id,
-            session_id=asking,
-            excluded=sorted(state.told),
+            session_id=None if state.retell else asking,
+            excluded=[] if state.retell else sorted(state.told),
             limit=most,
         )
         return [_section("About the user", [inject.item(f) for f in facts], facts)]
@@ -57,12 +57,16 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
     """At a stop: read what is new in the session and learn from it."""
     if record.get("agent_id"):
         return
-    receipts.look(
+    state = deps.memory.of(str(record["session_id"]))
+    dropped = receipts.look(
         run,
         session_id=str(record["session_id"]),
         event_key=str(record["event_key"]),
         path=record.get("transcript_path"),
+        start=state.start_block,
     )
+    # Once: a client that drops the start may drop the next prompt's too.
+    state.start_block, state.retell = None, dropped
     who = identify(record, deps)
     learn(
         run,

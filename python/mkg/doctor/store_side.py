@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkg import embed
+from mkg.db import connect
 from mkg.doctor import Link
 from mkg.errors import ModelUnavailable
+from mkg.features.learnings import receipts
 from mkg.settings import Settings
 from mkg.worker import client
 from mkg_hooks.spool import Spool
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 SOCKET_BYTES = 100
 SKEW_SECONDS = 60.0
+DELIVERY_DAYS, FEW = 14, 3
 LOW, TIGHT = 200 * 2**20, 2 * 2**30
 RESTART = "mkg worker stop && mkg worker start"
 
@@ -152,6 +155,20 @@ def embedder(settings: Settings) -> Link:
     return Link("embedder", "ok", found.model)
 
 
+def deliveries(settings: Settings) -> Link:
+    """Whether what sessions were told stands in their clients' own records."""
+    if not _status(settings).running:
+        return Link("deliveries", "unknown", "the database comes first", "mkg db up")
+    with connect(settings, caller="doctor", retry_seconds=0.0) as run:
+        found = receipts.confirmations(run, days=DELIVERY_DAYS)
+    told = ", ".join(f"{c.client} {c.confirmed} of {c.confirmed + c.unknown}" for c in found)
+    for one in found:
+        if one.client in receipts.RECORDING and one.unknown >= FEW and one.confirmed == 0:
+            said = f"not confirmed: {one.client} kept none of what {one.unknown} sessions were told"
+            return Link("deliveries", "warning", said, "mkg log --last")
+    return Link("deliveries", "ok", f"confirmed: {told or 'nothing was told lately'}")
+
+
 def model_access(settings: Settings) -> Link:
     """The language model: this version asks none, so there is no access to lose."""
     if settings.local_only:
@@ -193,6 +210,7 @@ LOOKS: "list[tuple[str, Look]]" = [
     ("spool", spool),
     ("database", database),
     ("schema", schema),
+    ("deliveries", deliveries),
     ("embedder", embedder),
     ("model access", model_access),
     ("clock", clock),

@@ -54,7 +54,7 @@ class Answers:
 
     def sent(self, event: HookEvent, result: HookResult) -> None:
         """Remember what a client has taken."""
-        if result.ids:
+        if result.context:
             self._dispatch.delivered(event, result, self._memory.deps)
 
     def _within_budget(self, event: HookEvent) -> HookResult:
@@ -101,7 +101,7 @@ class Answers:
             return self._degraded(event, notice.KEPT)
         reason = type(ended.error).__name__
         self._log.error("answer.failed", event_name=event.name, reason=reason)
-        return HookResult()
+        return self._degraded(event, notice.FAULT)
 
     def _degraded(self, event: HookEvent, line: str) -> HookResult:
         self.counters["degraded"] += 1

@@ -17,6 +17,8 @@ from mkg.bundle import Runner, cypher
 from mkg_hooks.tail import tail
 
 TAIL_BYTES = 4 * 1024 * 1024
+# Clients whose own record of a session holds what a hook handed over.
+RECORDING = ("claude", "codex", "copilot")
 _MARK = b"mkg-memory nonce="
 _BLOCK = re.compile(r"<mkg-memory nonce=([0-9a-f]{24})>\n.*?\n</mkg-memory nonce=\1>", re.DOTALL)
 
@@ -79,10 +81,39 @@ def last_told(run: Runner, *, project_id: str) -> LastTold | None: ...
 def session_counts(run: Runner, *, session_id: str) -> SessionCounts | None: ...
 
 
-def look(run: Runner, *, session_id: str, event_key: str, path: str | None) -> None:
-    """After a stop: settle what the client's own record shows of what the session was told."""
-    if unconfirmed(run, session_id=session_id).waiting:
-        confirm(run, session_id=session_id, event_key=event_key, seen=blocks_seen(path))
+@dataclass(frozen=True, slots=True)
+class Confirmations:
+    """How often a client's own record showed what its sessions were told."""
+
+    client: str
+    confirmed: int
+    unknown: int
+
+
+@cypher("learnings.confirmations")
+def confirmations(run: Runner, *, days: int) -> list[Confirmations]: ...
+
+
+def look(
+    run: Runner, *, session_id: str, event_key: str, path: str | None, start: str | None = None
+) -> bool:
+    """After a stop: settle what the client's own record shows of what the session was told.
+
+    Args:
+        start: sha256 of the block handed over at the session's start, while nothing shows it.
+
+    Returns:
+        Whether the client kept a whole record of the session that lacks the block of its start:
+        then the client took the answer of the hook and dropped it.
+    """
+    waits = unconfirmed(run, session_id=session_id).waiting
+    if not waits and start is None:
+        return False
+    record = tail(path, TAIL_BYTES, own=True)
+    seen = _blocks(record)
+    if waits:
+        confirm(run, session_id=session_id, event_key=event_key, seen=seen)
+    return start is not None and 0 < len(record) < TAIL_BYTES and start not in seen
 
 
 def blocks_seen(path: str | None) -> list[str]:
@@ -90,8 +121,12 @@ def blocks_seen(path: str | None) -> list[str]:
 
     Empty for what is no regular file of this user: a path out of a payload is nobody's promise.
     """
+    return _blocks(tail(path, TAIL_BYTES, own=True))
+
+
+def _blocks(record: bytes) -> list[str]:
     found: set[str] = set()
-    for line in tail(path, TAIL_BYTES, own=True).split(b"\n"):
+    for line in record.split(b"\n"):
         if _MARK not in line:
             continue
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from mkg import lexical, log
+from mkg import embed, lexical, log
 from mkg.bundle import Runner
 from mkg.embed import Embedder
 from mkg.errors import ModelError
@@ -54,17 +54,19 @@ def prepare(text: str, embedder: Embedder | None) -> Query:
     if embedder is None:
         return Query(text, terms, None, None, "no embedder")
     try:
-        vector = embedder.embed([text])[0]
+        vector = embed.hurried(embedder, text)
     except ModelError as error:
         _log.degraded("recall.text_only", type(error).__name__)
         return Query(text, terms, None, None, f"no embedding: {type(error).__name__}")
+    if vector is None:
+        return Query(text, terms, None, None, "many prompts at once")
     return Query(text, terms, vector, embedder.model, None)
 
 
 def foresee(text: str, embedder: Embedder) -> None:
     """Embed a text that will be asked about in a moment; `prepare` then finds it made."""
     with contextlib.suppress(ModelError):
-        embedder.embed([text[:MAX_QUERY]])
+        embed.hurried(embedder, text[:MAX_QUERY])
 
 
 def at_prompt(
