@@ -10,3 +10,6 @@ CREATE CONSTRAINT model_usage_id IF NOT EXISTS FOR (n:ModelUsage) REQUIRE n.id I
 CREATE INDEX model_usage_day IF NOT EXISTS FOR (n:ModelUsage) ON (n.day);
 CREATE INDEX learning_frame IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.frame_key);
 CREATE INDEX injected_last IF NOT EXISTS FOR ()-[i:INJECTED_IN]-() ON (i.last_injected_at);
+CREATE INDEX learning_status IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.status);
+CREATE INDEX learning_revision IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.needs_revision);
+CREATE INDEX supersedes_confirmed IF NOT EXISTS FOR ()-[r:SUPERSEDES]-() ON (r.confirmed);

@@ -12,7 +12,7 @@
 // @return  reason      STRING
 // @return  created_at  ZONED DATETIME NOT NULL
 // @locks   none
-// @index   learning_owner
+// @index   learning_status
 // @why     What waits for a person, oldest first, with why it waits.
 MATCH (l:Learning)
 WHERE l.owner_key = $owner_key AND l.updated_at IS NOT NULL AND l.status IN ['candidate', 'quarantined']

@@ -13,11 +13,15 @@
 // @index   learning_value_key, learning_id, session_id, session_event_id, project_id, user_id
 // @allow   Layout  one value a line would double its length
 // @why     One value key is one learning, whatever its case or spacing. A refused or blocked value
-//          is not revived, only counted. Support counts sessions, not repetitions in one of them.
+//          is not revived, only counted. Support counts sessions, not repetitions in one of them. An edited
+//          text left its id behind: who says the first wording again gets another id.
 UNWIND $rows AS row
 CALL (row) {
+  OPTIONAL MATCH (edited:Learning {id: row.id}) WHERE edited.value_key <> row.value_key
   MERGE (l:Learning {value_key: row.value_key})
-    ON CREATE SET l.id = row.id, l.short_id = row.short_id, l.text = row.text, l.status = 'candidate',
+    ON CREATE SET l.id = row.id + CASE WHEN edited IS NULL THEN '' ELSE ':' + row.value_key END,
+      l.short_id = CASE WHEN edited IS NULL THEN row.short_id ELSE row.value_key END,
+      l.text = row.text, l.status = 'candidate',
       l.live = true, l.injectable = false, l.consolidated = false, l.created_at = datetime(row.at),
       l.confidence = row.confidence, l.support_count = 0, l.use_count = 0, l.inject_count = 0,
       l.retrieval_count = 0, l.decision_count = 0, l.embedding = row.embedding,
