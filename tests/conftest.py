@@ -13,10 +13,12 @@ from urllib.parse import urlsplit
 import platformdirs
 import pytest
 
+from mkg import model_settings
 from mkg.db import Neo4jRunner
 from mkg.settings import Settings, StoreSettings
 from tests.support import docker_server
 
+PREFIXES = ("MKG_", "NEO4J_", "XDG_", "CLAUDE", "ANTHROPIC", "OPENAI")
 _SUPPORT = Path(__file__).parent / "support"
 # Jars and models are the machine's, not a user's state: one download serves every run.
 _CACHE = Path(os.environ.get("MKG_CACHE") or platformdirs.user_cache_path("meta-knowledge-graph"))
@@ -28,7 +30,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     for name in list(os.environ):
-        if name.startswith(("MKG_", "NEO4J_", "XDG_", "CLAUDE")) and name not in {
+        foreign = (*PREFIXES, *model_settings.VARIABLES.values())
+        if name.startswith(foreign) and name not in {
             "MKG_TEST_NEO4J_URI",
             "MKG_TEST_DOCKER",
             "MKG_CLIENT_TESTS",

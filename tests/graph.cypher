@@ -12,7 +12,7 @@ CREATE (gateDecision:GateDecision {id: 'x', learning_id: 'x', decision_no: 1, to
 CREATE (learningVersion:LearningVersion {id: 'x', learning_id: 'x', text: 'x', summary: 'x', terms: 'x', value_key: 'x', by: 'x', at: datetime('2026-01-01T00:00:00Z')})
 CREATE (verdict:Verdict {id: 'x', kind: 'x', learning_id: 'x', session_id: 'x', user_id: 'x', note: 'x', at: datetime('2026-01-01T00:00:00Z')})
 CREATE (lease:Lease {key: 'x', owner: 'x', fence: 1, taken_at: datetime('2026-01-01T00:00:00Z'), expires_at: datetime('2026-01-01T00:00:00Z'), last_run_at: datetime('2026-01-01T00:00:00Z'), touched: 'x'})
-CREATE (modelUsage:ModelUsage {id: 'x', day: 'x', task: 'x', model: 'x', calls: 1, failed: 1, input_tokens: 1, output_tokens: 1, cost_usd: 0.5, reserved: 1, last_at: datetime('2026-01-01T00:00:00Z'), touched: 'x'})
+CREATE (modelUsage:ModelUsage {id: 'x', day: 'x', task: 'x', model: 'x', calls: 1, failed: 1, input_tokens: 1, output_tokens: 1, cost_usd: 0.5, reserved: 1, reserved_usd: 0.5, open: ['x'], last_at: datetime('2026-01-01T00:00:00Z')})
 CREATE (mkgMigration:MkgMigration {id: 'x', seq: 1001, checksum: 'x', kind: 'x', state: 'x', message: 'x', duration_ms: 1, applied_at: datetime('2026-01-01T00:00:00Z'), applied_by: 'x', tool: 'x', done: 1, done_hash: 'x', watermark: 'x', predicted: 'x'})
 CREATE (mkgRepeatable:MkgRepeatable {id: 'x', kind: 'x', checksum: 'x', state: 'x', message: 'x', duration_ms: 1, applied_at: datetime('2026-01-01T00:00:00Z'), applied_by: 'x', tool: 'x', done: 1, done_hash: 'x', watermark: 'x', predicted: 'x'})
 CREATE (mkgMigrationLock:MkgMigrationLock {name: 'x', token: 1, owner: 'x', by: 'x', host: 'x', pid: 1, taken_at: datetime('2026-01-01T00:00:00Z'), expires_at: datetime('2026-01-01T00:00:00Z'), touched_by: 'x'})

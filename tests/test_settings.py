@@ -211,3 +211,50 @@ def test_the_pointer_names_interpreter_socket_and_spool(own_home: Path) -> None:
     assert values["spool"] == str(settings.paths.spool_dir)
     assert Path(values["python"]).exists()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@requirement("SEC-06", "SEC-57")
+def test_the_environment_of_a_client_chooses_nothing_about_models(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_file(own_home, "LLM_MODEL=openai/mine\nOPENAI_API_KEY=sk-mine\n")
+    for name, value in {
+        "LLM_MODEL": "openai/theirs",
+        "MKG_LLM_BASE_URL": "https://evil.test/v1",
+        "ANTHROPIC_BASE_URL": "https://evil.test",
+        "MKG_LLM_DAILY_USD": "1000",
+        "GEMINI_API_KEY": "theirs",
+    }.items():
+        monkeypatch.setenv(name, value)
+    llm = load_settings(origin="client").llm
+    assert (llm.model, llm.base_url, llm.anthropic_url) == ("openai/mine", None, None)
+    assert (llm.daily_usd, llm.gemini_key) == (1.0, None)
+    assert load_settings().llm.base_url == "https://evil.test/v1"
+    assert "sk-mine" not in repr(llm)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MKG_LLM_BACKEND", "gpt"),
+        ("MKG_LLM_TASKS", "extract"),
+        ("MKG_LLM_NUM_RETRIES", "-1"),
+        ("MKG_LLM_TIMEOUT", "0"),
+        ("MKG_LLM_DAILY_TOKENS", "many"),
+        ("MKG_LLM_DAILY_USD", "inf"),
+        ("MKG_CLAUDE_CLI_TIMEOUT", "1000"),
+    ],
+)
+def test_a_value_for_models_that_does_not_fit_is_named(
+    own_home: Path, name: str, value: str
+) -> None:
+    user_file(own_home, f"{name}={value}\n")
+    with pytest.raises(ConfigError, match=name):
+        load_settings()
+
+
+def test_model_access_has_defaults_that_ask_nobody_and_a_cap() -> None:
+    llm = load_settings().llm
+    assert (llm.model, llm.backend, llm.base_url, llm.retries) == (None, "auto", None, 3)
+    assert (llm.daily_tokens, llm.daily_usd, llm.timeout_s) == (500_000, 1.0, 60.0)
+    assert llm.claude_cli_timeout_s == 60.0

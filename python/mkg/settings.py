@@ -8,7 +8,6 @@ Only this module reads the environment; `hooks/launch.py` has its written except
 
 import hashlib
 import os
-import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +17,11 @@ from typing import Literal
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from mkg import model_settings
+from mkg.env_file import read_env_file
 from mkg.errors import ConfigError
 from mkg.json_shape import as_object
+from mkg.model_settings import ModelSettings
 from mkg.reach import check_password, check_store
 
 APP = "meta-knowledge-graph"
@@ -92,6 +94,7 @@ class Settings(BaseModel):
     local_only: bool = False
     java: str | None = None
     heap: str | None = None
+    llm: ModelSettings = ModelSettings()
     sources: dict[str, str] = {}
 
     @property
@@ -141,7 +144,9 @@ VARIABLES = {
     "local_only": "MKG_LOCAL_ONLY",
     "java": "MKG_JAVA",
     "heap": "MKG_HEAP",
+    **model_settings.VARIABLES,
 }
+SECRETS = frozenset({"NEO4J_PASSWORD", *model_settings.SECRETS})
 FOLDER_VARIABLES = {"home": "MKG_HOME", "cache": "MKG_CACHE", "config_dir": "MKG_CONFIG_DIR"}
 _EXECUTABLE = frozenset({"MKG_JAVA"})
 
@@ -176,6 +181,9 @@ def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Se
         for field, variable in VARIABLES.items():
             blocked = origin == "client" and label == "environment"
             if blocked and (variable in _STORE_VARIABLES or variable in _EXECUTABLE):
+                continue
+            if blocked and field.startswith("llm."):
+                # A repository could send every text, and the user's key, to a host of its own.
                 continue
             if blocked and layer.get(variable) != _CLOSING.get(variable, layer.get(variable)):
                 continue
@@ -233,8 +241,9 @@ def _build(
     values: dict[str, str],
     sources: dict[str, str],
 ) -> Settings:
-    store = {key.split(".")[1]: value for key, value in values.items() if key.startswith("store.")}
-    plain: dict[str, object] = {k: v for k, v in values.items() if not k.startswith("store.")}
+    store = {k.split(".")[1]: v for k, v in values.items() if k.startswith("store.")}
+    llm = {k.split(".")[1]: v for k, v in values.items() if k.startswith("llm.")}
+    plain: dict[str, object] = {k: v for k, v in values.items() if "." not in k}
     if "modules" in plain:
         plain["modules"] = _modules(str(plain["modules"]))
     if "allow_insecure" in plain:
@@ -247,6 +256,7 @@ def _build(
                 "config_dir": config_dir,
                 "runtime_dir": runtime_dir,
                 "store": StoreSettings.model_validate(store),
+                "llm": llm,
                 "sources": sources,
                 **plain,
             }
@@ -283,34 +293,6 @@ def _config_dir(env: dict[str, str]) -> Path:
         return Path(env["MKG_CONFIG_DIR"]).expanduser().absolute()
     base = env.get("XDG_CONFIG_HOME") or "~/.config"
     return (Path(base).expanduser() / APP).absolute()
-
-
-def read_env_file(path: Path) -> dict[str, str]:
-    """KEY=VALUE lines of the user's file; refuses a file that others could read or plant."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read safely ({error.strerror})") from None
-    with os.fdopen(descriptor, encoding="utf-8", errors="replace") as handle:
-        info = os.fstat(handle.fileno())
-        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.getuid():
-            raise ConfigError(f"{path} must be a regular file of your own")
-        if info.st_mode & 0o077:
-            raise ConfigError(f"{path} may be read by others; run: chmod 600 '{path}'")
-        lines = handle.read().split("\n")
-    values: dict[str, str] = {}
-    for line in lines:
-        text = line.strip()
-        if not text or text.startswith("#") or "=" not in text:
-            continue
-        key, _, value = text.removeprefix("export ").partition("=")
-        value = value.strip()
-        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-            value = value[1:-1]
-        values[key.strip()] = value
-    return values
 
 
 def runtime_dir_for(env: dict[str, str], home: Path) -> Path:

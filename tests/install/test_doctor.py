@@ -271,6 +271,25 @@ def test_local_only_mode_is_told(ready: Machine, monkeypatch: pytest.MonkeyPatch
     assert "MKG_LOCAL_ONLY is on" in look("model access").says
 
 
+def test_model_access_tells_what_would_be_asked_or_why_nothing(
+    ready: Machine, monkeypatch: pytest.MonkeyPatch
+):
+    found = look("model access")
+    assert found.state == "ok" and "no language model is asked" in found.says
+    path = ready.home / ".config" / "meta-knowledge-graph" / ".env"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    before = path.read_text("utf-8")
+    path.write_text(f"{before}LLM_MODEL=openai/x\n", "utf-8")
+    found = look("model access")
+    assert (found.state, found.repair) == ("warning", "mkg setup")
+    assert "OPENAI_API_KEY" in found.says
+    path.write_text(f"{before}LLM_MODEL=openai/x\nOPENAI_API_KEY=sk-hidden\n", "utf-8")
+    found = look("model access")
+    assert found.state == "ok" and "openai/x" in found.says and "500000 tokens" in found.says
+    assert "sk-hidden" not in found.says
+
+
 def test_an_embedder_that_is_not_there_is_found(ready: Machine, monkeypatch: pytest.MonkeyPatch):
     assert look("embedder").state == "ok"
     with monkeypatch.context() as patch:

@@ -186,17 +186,26 @@ def test_the_wizard_on_a_terminal_asks_hides_the_password_and_keeps_the_rest(mac
         ("NEO4J_DATABASE", ""),
         ("NEO4J_PASSWORD", "hidden-word-1"),
         ("EMBEDDING_MODEL", ""),
+        ("language model", "y"),
+        ("LLM_MODEL", "openai/x"),
+        ("MKG_LLM_BASE_URL", ""),
+        ("MKG_LLM_DAILY_USD", ""),
+        ("OPENAI_API_KEY", ""),
+        ("ANTHROPIC_API_KEY", "hidden-key-2"),
+        ("GEMINI_API_KEY", ""),
+        ("OPENROUTER_API_KEY", ""),
         ("all the same", "y"),
     ]
     code, screen = talk(words, [*answers], env)
     assert code == 0, screen
-    assert "hidden-word-1" not in screen and "ann" in screen
+    assert "hidden-word-1" not in screen and "ann" in screen and "hidden-key-2" not in screen
     assert path.read_text("utf-8") == (
-        "OPENAI_API_KEY=kept\nNEO4J_USERNAME=ann\nNEO4J_DATABASE=neo4j\n"
+        "OPENAI_API_KEY=kept\nNEO4J_USERNAME=ann\nANTHROPIC_API_KEY=hidden-key-2\n"
+        "LLM_MODEL=openai/x\nNEO4J_DATABASE=neo4j\n"
         "NEO4J_PASSWORD=hidden-word-1\nNEO4J_URI=bolt://127.0.0.1:9\n"
     )
     # Enter keeps what is set, the password too, which is told as set only.
     kept = [(q, "") for q, _ in answers[:-1]] + [answers[-1]]
     code, screen = talk(words, kept, env)
-    assert code == 0 and "already" in screen and "hidden-word-1" not in screen
+    assert code == 0 and "already" in screen and "hidden-" not in screen
     assert "set; Enter keeps it" in screen

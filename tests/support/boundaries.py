@@ -16,7 +16,7 @@ from pathlib import Path
 LAYERS = {
     0: (
         *("errors", "handshake", "json_shape", "log", "pointer", "private", "reach"),
-        "settings",
+        *("settings", "env_file", "model_settings"),
         *("hooks_plain", "bundle.files"),
     ),
     1: ("bundle",),

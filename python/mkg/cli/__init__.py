@@ -11,6 +11,7 @@ from mkg.cli import (
     bench,
     capture,
     contract,
+    cost,
     db,
     demo,
     doctor,
@@ -56,6 +57,7 @@ app.command("explain")(query.explain)
 app.command("check")(contract.check)
 app.command("catalog")(contract.catalog)
 app.command("lock")(contract.lock)
+app.command("cost")(cost.cost)
 app.command("config")(basics.config)
 app.command("trust")(basics.trust)
 app.command("pause")(capture.pause)

@@ -95,7 +95,7 @@ def visible(text: str) -> str:
 
 def config(as_json: Json = False) -> None:
     """Show every setting, its value and where the value comes from; secrets are masked."""
-    from mkg.settings import FOLDER_VARIABLES, VARIABLES, load_settings
+    from mkg.settings import FOLDER_VARIABLES, SECRETS, VARIABLES, load_settings
 
     settings = load_settings()
     rows: list[tuple[str, str, str]] = []
@@ -103,12 +103,15 @@ def config(as_json: Json = False) -> None:
         value: object = settings
         for part in field.split("."):
             value = getattr(value, part)
-        if field == "store.password":
+        if variable in SECRETS:
             shown = "set" if value is not None else "not set"
         elif isinstance(value, tuple):
             shown = ",".join(str(v) for v in cast("tuple[object, ...]", value))
         else:
             shown = "" if value is None else str(value)
+        if isinstance(value, dict):
+            pairs = cast("dict[str, str]", value).items()
+            shown = ",".join(f"{k}={v}" for k, v in pairs)
         if field == "store.uri" and value is None:
             shown = "(managed local server)"
         rows.append((variable, shown, settings.sources.get(field, "default")))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mkg.settings import Settings
 
 STORE = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
+MODEL_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 SECONDS = 15.0
 Text = str | None
 
@@ -71,16 +72,17 @@ def _pairs(words: list[str]) -> dict[str, str]:
     Raises:
         Refused: a key is not known, or must not stand in an argument list.
     """
-    from mkg.settings import VARIABLES
+    from mkg.settings import SECRETS, VARIABLES
 
     found: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in VARIABLES.values():
-            known = ", ".join(sorted(set(VARIABLES.values()) - {"NEO4J_PASSWORD"}))
+            known = ", ".join(sorted(set(VARIABLES.values()) - SECRETS))
             raise Refused(f"--set takes KEY=VALUE with one of: {known}")
-        if key == "NEO4J_PASSWORD":
-            raise Refused("other programs see an argument list: use --password-stdin")
+        if key in SECRETS:
+            how = "--password-stdin" if key == "NEO4J_PASSWORD" else "mkg setup in a terminal"
+            raise Refused(f"other programs see an argument list: use {how}")
         found[key] = value
     return found
 
@@ -111,6 +113,27 @@ def _ask(had: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
     answer = typer.prompt("EMBEDDING_MODEL (none: search by words alone)", default=model)
     if answer != model or "EMBEDDING_MODEL" in now:
         answers["EMBEDDING_MODEL"] = answer
+    return answers | _ask_models(now)
+
+
+def _ask_models(now: Mapping[str, str]) -> dict[str, str]:
+    """Model access, which nobody needs: without it statements are found by rules."""
+    named = any(now.get(name) for name in (*MODEL_KEYS, "LLM_MODEL", "MKG_LLM_BASE_URL"))
+    if not typer.confirm("May a language model read what was said, within a cap?", default=named):
+        return {"MKG_LLM_BACKEND": "off"} if named else {}
+    answers = {"MKG_LLM_BACKEND": ""} if now.get("MKG_LLM_BACKEND") == "off" else {}
+    for name, hint in (
+        ("LLM_MODEL", "such as anthropic/claude-haiku-4-5; Enter: chosen by client"),
+        ("MKG_LLM_BASE_URL", "of an OpenAI-compatible server of yours; Enter: none"),
+        ("MKG_LLM_DAILY_USD", "dollars a day at most; Enter: 1"),
+    ):
+        answers[name] = typer.prompt(
+            f"{name} ({hint})", default=now.get(name, ""), show_default=bool(now.get(name))
+        )
+    for name in MODEL_KEYS:
+        kept = "set; Enter keeps it" if now.get(name) else "Enter: none"
+        secret = typer.prompt(f"{name} ({kept})", default="", show_default=False, hide_input=True)
+        answers[name] = secret or now.get(name, "")
     return answers
 
 

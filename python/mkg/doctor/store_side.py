@@ -14,6 +14,7 @@ from mkg.db import connect
 from mkg.doctor import Link
 from mkg.errors import ModelUnavailable
 from mkg.features.learnings import receipts
+from mkg.llm.choice import NotReady, ready
 from mkg.settings import Settings
 from mkg.worker import client
 from mkg_hooks.spool import Spool
@@ -170,10 +171,18 @@ def deliveries(settings: Settings) -> Link:
 
 
 def model_access(settings: Settings) -> Link:
-    """The language model: this version asks none, so there is no access to lose."""
-    if settings.local_only:
-        return Link("model access", "ok", "MKG_LOCAL_ONLY is on: no other machine is spoken to")
-    return Link("model access", "ok", "no language model is asked; no key is needed")
+    """The language model, which nobody needs: which one would be asked, or why none."""
+    only = "MKG_LOCAL_ONLY is on: no other machine is spoken to; " if settings.local_only else ""
+    found = ready(settings, "extract", "claude")
+    cap = f"{settings.llm.daily_tokens} tokens and {settings.llm.daily_usd:g} dollars a day at most"
+    if isinstance(found, NotReady):
+        told = f"{only}no language model is asked ({found.reason})"
+        wanted = {settings.llm.model, settings.llm.base_url, *settings.llm.failover} - {None}
+        if wanted and settings.llm.backend != "off" and not settings.local_only:
+            return Link("model access", "warning", told, "mkg setup")
+        return Link("model access", "ok", told)
+    names = ", ".join(one.model or one.route for one in found)
+    return Link("model access", "ok", f"{only}{names}; {cap}")
 
 
 def clock(settings: Settings) -> Link:

@@ -37,8 +37,18 @@ class Failed:
 
 
 class Model(Protocol):
-    """Whoever answers; `task` also names the prompt file, `data` is fenced into it as data."""
+    """Whoever answers; `task` also names the prompt file, `data` is fenced into it as data.
+
+    `available` tells why nobody would be asked, or None.
+    """
 
     def ask(
-        self, task: str, data: Mapping[str, object], reply: type[Reply]
+        self,
+        task: str,
+        data: Mapping[str, object],
+        reply: type[Reply],
+        *,
+        client: str | None = None,
     ) -> Replied[Reply] | Skipped | Failed: ...
+
+    def available(self, task: str, *, client: str | None = None) -> str | None: ...
