@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mkg.install.clients import CLIENTS
 from tests.support.requirement import requirement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +89,30 @@ def test_the_files_that_the_manifest_names_are_there():
         assert not (ROOT / name).exists()
     for name in (".mcp.json", ".lsp.json", "settings.json"):
         assert not (ROOT / name).exists()
+
+
+# What each client must register, at least: the jobs of the memory hang on these.
+WIRING = {
+    "claude": "SessionStart UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure Notification"
+    " SubagentStart SubagentStop PreCompact Stop SessionEnd",
+    "codex": "SessionStart SubagentStart PreToolUse PermissionRequest PostToolUse PreCompact"
+    " PostCompact UserPromptSubmit SubagentStop Stop SessionEnd",
+    "gemini": "SessionStart BeforeAgent BeforeTool AfterTool AfterAgent Notification SessionEnd",
+    "copilot": "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop SessionEnd",
+}
+
+
+@requirement("MEM-T142")
+@pytest.mark.parametrize("client", WIRING)
+def test_each_client_is_wired_for_every_event_that_it_has(client: str):
+    wanted = set(WIRING[client].split())
+    assert set(CLIENTS[client].events) == wanted
+    manifest = ROOT / "plugin" / client / "hooks.json"
+    if manifest.exists():
+        hooks = json.loads(manifest.read_text("utf-8"))["hooks"]
+        assert set(hooks) == wanted
+        # One line each and for every source, tool and subagent: none is filtered out.
+        assert all(len(rows) == 1 and "matcher" not in rows[0] for rows in hooks.values())
 
 
 @requirement("B5")

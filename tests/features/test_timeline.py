@@ -1,5 +1,7 @@
 """The timeline on a real server: appended once, in order; what a session is bound to."""
 
+import itertools
+import json
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -327,3 +329,30 @@ def test_an_episode_of_another_project_is_not_found_by_its_id(live: Live) -> Non
     made = episode.record(live.run, None, session_id="s1")
     assert made is not None
     assert timeline.fetch_episode(live.run, episode_id=made.id, project_id="host/x/y") is None
+
+
+@requirement("MEM-W40")
+def test_a_transcript_is_named_and_not_kept_and_each_text_is_stored_once(
+    live: Live, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.jsonl"
+    sizes: list[int] = []
+    for turn in range(30):
+        said = [f"question number {turn}", f"answer number {turn}"]
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(json.dumps({"type": "user", "text": t}) + "\n" for t in said))
+        common = {"transcript_path": str(path)}
+        timeline.append(
+            live.run,
+            events=[
+                row("UserPromptSubmit", prompt=said[0], second=2 * turn, **common),
+                row("Stop", last_message=said[1], second=2 * turn + 1, **common),
+            ],
+        )
+        text = "MATCH (e:SessionEvent) UNWIND keys(e) AS k RETURN sum(size(toString(e[k])))"
+        sizes.append(int(str(live.value(text))))
+    for text in ("question number 7", "answer number 29"):
+        where = "MATCH (n) WHERE any(k IN keys(n) WHERE n[k] = $said) RETURN count(n)"
+        assert live.value(where, said=text) == 1
+    grown = [after - before for before, after in itertools.pairwise(sizes)]
+    assert max(grown) <= min(grown) + 50

@@ -102,6 +102,21 @@ def test_broken_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     assert (replay.prompts, replay.skipped) == (1, 3)
 
 
+@requirement("ADV-G04")
+def test_a_last_line_cut_in_the_middle_of_a_letter_is_read_once_it_is_whole(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t.jsonl"
+    first, last = (line("user", text).encode() for text in ("one \u00e9", "two \U0001f600"))
+    cut = last.index("\U0001f600".encode()) + 2 if b"\xf0" in last else len(last) - 9
+    path.write_bytes(first + b"\n" + last[:cut])
+    replay = transcript.read(path)
+    assert (replay.prompts, replay.skipped) == (1, 1)
+    path.write_bytes(first + b"\n" + last + b"\n")
+    replay = transcript.read(path)
+    assert (replay.prompts, replay.skipped) == (2, 0)
+
+
 def test_a_line_over_the_ceiling_is_skipped_without_being_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,7 @@ def test_honest_text_of_other_scripts_is_untouched():
         assert redact(text) == (text, [])
 
 
-@requirement("SEC-70")
+@requirement("SEC-70", "SEC-08")
 def test_a_known_value_is_masked_in_every_form_it_may_take():
     value = 'tr0ub&dor/"x y\\z'
     forms = {

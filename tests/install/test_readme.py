@@ -1,6 +1,8 @@
 """What README tells a fresh reader to do works as it stands there."""
 
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -10,7 +12,9 @@ import pytest
 
 from mkg.install import lines
 from mkg.install.clients import CLIENTS
+from tests.conftest import shared_cache
 from tests.install.place import Machine
+from tests.support.requirement import requirement
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
 INSTALL = README.split("\n## Install\n")[1].split("\n## ")[0]
@@ -70,3 +74,48 @@ def test_the_table_names_the_files_that_are_written(machine: Machine):
                 # Codex has the same files in both scopes.
                 assert path.name in cell or (name, scope) == ("codex", "project")
         assert row.variable is None or row.variable in rows[name]
+
+
+@pytest.mark.live
+@requirement("B41")
+def test_the_commands_work_as_they_are_printed(tmp_path: Path):
+    """All but `make setup`, which made the program that is run here."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".venv" / "bin" / "mkg").exists():
+        pytest.skip("this checkout was not set up by its Makefile")
+    home = tmp_path / "a new home"
+    (home / ".claude").mkdir(parents=True)
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "MKG_CACHE": str(shared_cache()),
+        "LANG": "C.UTF-8",
+    }
+
+    def typed(command: str) -> str:
+        # In a terminal, where a person answers what is asked.
+        ours, theirs = pty.openpty()
+        os.write(ours, b"y\n")
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=root,
+            env=env,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        os.close(ours)
+        os.close(theirs)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    try:
+        for line in re.findall(r"^\$ (\.venv.*)$", INSTALL, re.MULTILINE):
+            typed(line)
+        found = json.loads(typed(".venv/bin/mkg doctor --json || true"))
+        states = {link["link"]: link["state"] for link in found["links"]}
+        assert "broken" not in states.values(), states
+        assert "mcpServers" in json.loads((home / ".claude.json").read_text("utf-8"))
+    finally:
+        typed(".venv/bin/mkg db down")

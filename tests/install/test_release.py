@@ -1,6 +1,7 @@
 """The dry run of a release: what it builds passes, and what lacks something does not."""
 
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,24 @@ def test_this_tree_could_be_released(built: tuple[Path, Path]):
     wheel, sdist = built
     assert list(release.wrong_versions(ROOT)) == list(release.wrong_changes(ROOT)) == []
     assert list(release.wrong_wheel(ROOT, wheel)) == list(release.wrong_sdist(sdist)) == []
+
+
+@requirement("ENC-W53")
+def test_what_is_tracked_is_enough_for_a_newcomer(tmp_path: Path):
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached"], cwd=ROOT, capture_output=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a checkout")
+    clone = tmp_path / "clone"
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, clone / name)
+    wheel, sdist = release.build(clone, tmp_path / "dist")
+    assert list(release.wrong_wheel(ROOT, wheel)) == list(release.wrong_sdist(sdist)) == []
+    for name in (".env.example", "LICENSE", "compose.yaml", "requirements.lock", "Makefile"):
+        assert (clone / name).is_file()
 
 
 def without(name: str, wheel: Path, target: Path) -> Path:

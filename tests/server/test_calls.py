@@ -189,8 +189,10 @@ def test_a_wrong_argument_is_named_without_repeating_its_value(tmp_path, tool, a
     assert "secret-9f2" not in json.dumps(found)
 
 
-@requirement("MEM-T154")
-@pytest.mark.parametrize("name", ["source", "origin", "status", "reviewed_by", "explicit"])
+@requirement("MEM-T154", "CL-34")
+@pytest.mark.parametrize(
+    "name", ["source", "origin", "status", "reviewed_by", "explicit", "session_id", "session"]
+)
 def test_no_argument_can_say_where_a_learning_comes_from(tmp_path, name):
     run = FakeStore()
     served = server(tmp_path, lambda s: run)

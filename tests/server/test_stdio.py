@@ -183,6 +183,22 @@ def test_a_face_or_transport_that_is_not_there_is_named(own_home):
         assert value in done.stderr and "known are" in done.stderr and done.stdout == ""
 
 
+@requirement("ENC-W123")
+def test_the_settings_are_shown_at_start_and_wrong_ones_named_there_and_in_answers(talk, own_home):
+    spoken = talk(EMBEDDING_MODEL="none")
+    spoken.send("initialize", HELLO, id=1)
+    assert spoken.end() < 2 and spoken.process.stderr
+    first = spoken.process.stderr.read().decode().splitlines()[0]
+    assert "serves memory over stdio" in first and "embeddings none" in first
+    spoken = talk(MKG_RECALL_LIMIT="many", NEO4J_PASSWORD="hunter2hunter2")
+    spoken.send("initialize", HELLO, id=1)
+    spoken.end()
+    assert spoken.process.stderr
+    said = spoken.process.stderr.read().decode()
+    assert "the settings cannot be used" in said and "MKG_RECALL_LIMIT" in said
+    assert "hunter2" not in said
+
+
 @requirement("CL-31")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_of_either_era_is_served_from_a_real_store(server: Server, own_home, era):

@@ -35,6 +35,7 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Register hooks and MCP server with an agent client; shows the changes and asks first."""
+    from mkg.bundle.files import root
     from mkg.install import plan as installing
     from mkg.install.lines import write_script
     from mkg.settings import load_settings, subprocess_env
@@ -58,6 +59,12 @@ def install(
     _carry_out(settings, plan, dry_run, yes, as_json, f"{label} has all of it already")
     if not dry_run and not as_json:
         typer.echo(f"mkg is registered with {label}. {plan.client.after}")
+        where = root("hooks")
+        if where.parent.name != "_data":
+            typer.echo(
+                f"Its hooks run from {where}: what is changed there changes them. An installed"
+                " package (pip install meta-knowledge-graph) stands still."
+            )
 
 
 def uninstall(

@@ -3,9 +3,12 @@
 import logging
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
+
+if TYPE_CHECKING:
+    from mkg.settings import Origin
 
 FACES = ("memory",)
 TRANSPORTS = ("stdio", "http")
@@ -42,10 +45,32 @@ def serve(
     _pipes(from_client)
 
 
+def _announce(how: str, origin: "Origin") -> None:
+    """Say on stderr what is served and by which settings, or what is wrong with them."""
+    from mkg import __version__
+    from mkg.errors import ConfigError
+    from mkg.settings import load_settings
+    from mkg_hooks.redact import redact
+
+    try:
+        settings = load_settings(origin=origin)
+    except ConfigError as error:
+        # The server starts all the same: a client learns it from a tool's answer.
+        told = f"the settings cannot be used: {error}"
+    else:
+        store = settings.store.uri or f"managed, {settings.paths.store_dir}"
+        told = (
+            f"store {store}; embeddings {settings.embedding_model}; raw queries"
+            f" {settings.read_cypher}; settings {settings.paths.config_file}"
+        )
+    typer.echo(redact(f"mkg {__version__} serves memory over {how}: {told}")[0], err=True)
+
+
 def _pipes(from_client: bool) -> NoReturn:
     from mkg.server import stdio
 
     pipes = stdio.claim()
+    _announce("stdio", "client" if from_client else "shell")
 
     import anyio
 
@@ -72,6 +97,7 @@ def _listen(port: int | None, from_client: bool) -> NoReturn:
     listener = http.listen(http.PORT if port is None else port)
     path = settings.home / http.TOKEN_FILE
     secret = http.token(path)
+    _announce("http", origin)
     exposure = Exposure(listens_for_others=True)
     server = MemoryServer(
         Connection(origin, exposure=exposure),

@@ -94,6 +94,7 @@ class Server:
             "acknowledged": 0,
             "duplicates": 0,
             "empty": 0,
+            "unreadable": 0,
             "unspooled": 0,
             "rejected": 0,
         }
@@ -186,7 +187,7 @@ class Server:
         # The launcher asks first; a launcher of before asks nothing.
         record = (
             None
-            if consent.paused(self._home, [])
+            if (paused := consent.paused(self._home, []))
             else intake.read(
                 frame.client,
                 frame.event,
@@ -197,7 +198,10 @@ class Server:
             )
         )
         if record is None:
-            self._count("empty")
+            self._count("empty" if paused else "unreadable")
+            if not paused:
+                size = len(frame.payload)
+                self._log.info("event.unreadable", event_name=frame.event, bytes=size)
             link.sendall(wire.ACK + EMPTY)
             return
         firing, first = self._firings.begin(str(record["event_key"]))
