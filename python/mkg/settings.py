@@ -149,6 +149,7 @@ VARIABLES = {
 SECRETS = frozenset({"NEO4J_PASSWORD", *model_settings.SECRETS})
 FOLDER_VARIABLES = {"home": "MKG_HOME", "cache": "MKG_CACHE", "config_dir": "MKG_CONFIG_DIR"}
 _EXECUTABLE = frozenset({"MKG_JAVA"})
+_CLIENT_MARKS = ("CLAUDECODE", "AI_AGENT", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI")
 
 
 def load_settings(*, origin: Origin = "shell", folder: Path | None = None) -> Settings:
@@ -367,6 +368,11 @@ def trusted_hash(home: Path, path: Path) -> str | None:
 def subprocess_env() -> dict[str, str]:
     """The environment for a child of ours, as it is."""
     return dict(os.environ)
+
+
+def client_marks() -> list[str]:
+    """Variables by which an agent client marks the programs that it starts."""
+    return [name for name in _CLIENT_MARKS if os.environ.get(name)]
 
 
 def client_folder() -> Path | None:

@@ -22,6 +22,7 @@ from mkg.cli import (
     read_gate,
     receipts,
     redact,
+    review,
     scan,
     screen,
     serve,
@@ -50,6 +51,7 @@ app.command("uninstall")(install.uninstall)
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("log")(receipts.log)
+app.command("review")(review.review)
 app.command("statusline")(statusline.statusline)
 app.command("why")(basics.why)
 app.command("run")(query.run)
