@@ -28,6 +28,7 @@ from typing import Any, cast
 
 from mkg_hooks import spool_trim
 from mkg_hooks.spool_records import (
+    first_bytes,
     packed,
     reason_of,
     segment_path,
@@ -103,8 +104,9 @@ class Spool:
         return seq
 
     def _write(self, record: dict[str, object]) -> tuple[int, int]:
-        body = self._admitted(record)
-        fd, base, size = self.tail(len(body))
+        segments = self.segments()  # once: a listing costs as much as the write
+        body = self._admitted(record, segments)
+        fd, base, size = self.tail(len(body), segments)
         try:
             # A writer that was killed half-way left no newline: seal its bytes off.
             torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
@@ -120,9 +122,8 @@ class Spool:
             raise
         return fd, seq
 
-    def tail(self, length: int) -> tuple[int, int, int]:
+    def tail(self, length: int, segments: list[int]) -> tuple[int, int, int]:
         """Open the segment to append to; returns (descriptor, base, size)."""
-        segments = self.segments()
         base = segments[-1] if segments else -1
         flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         if base >= 0:
@@ -145,19 +146,20 @@ class Spool:
         sync_folder(self.folder)
         return fd, end, 0
 
-    def _admitted(self, record: dict[str, object]) -> bytes:
+    def _admitted(self, record: dict[str, object], segments: list[int]) -> bytes:
         """Return the record's JSON as the size policy lets it in, after making room for it.
 
         Raises SpoolError when there is none, although the older tool calls gave up their bodies.
         """
         body = spool_trim.body_of(record)
-        used, ceiling = self.room()
+        used, ceiling = self.room(segments)
         if used + len(body) > ceiling * SHED_SHARE:
             with suppress(OSError):  # a disk so full that nothing can be written anew
                 spool_trim.make_room(
                     self.folder, self.segments(), self.cursor(), self.put_aside,
                     enough=lambda: self._fits(len(body), SHED_SHARE),
                 )  # fmt: skip
+            segments[:] = self.segments()
             less = spool_trim.shortened(record, len(spool_trim.STAGES))
             if less is not None and not self._fits(len(body), SPARED_SHARE):
                 size, body = len(body), spool_trim.body_of(less)
@@ -173,9 +175,10 @@ class Spool:
         used, ceiling = self.room()
         return used + more <= ceiling * share
 
-    def room(self) -> tuple[int, int]:
+    def room(self, segments: list[int] | None = None) -> tuple[int, int]:
         """Return (bytes in use, bytes that the bound and the disk allow)."""
-        used = sum(os.path.getsize(self._path(base)) for base in self.segments())
+        segments = self.segments() if segments is None else segments
+        used = sum(os.path.getsize(self._path(base)) for base in segments)
         try:
             disk = os.statvfs(self.folder)
         except FileNotFoundError:
@@ -271,8 +274,7 @@ class Spool:
     def cursor(self) -> Cursor:
         """Return the committed position; a lost or damaged cursor reads everything again."""
         try:
-            with open(self._cursor_path, "rb") as file:
-                position, check = file.read(64).split()
+            position, check = first_bytes(self._cursor_path, 64).split()
             if zlib.crc32(position) == int(check, 16):
                 return Cursor(int(position))
         except (OSError, ValueError):

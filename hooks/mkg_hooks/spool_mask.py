@@ -78,7 +78,7 @@ def _record(body: bytes | None) -> dict[str, Any] | None:
 def _write(spool: Spool, base: int, changes: Mapping[bytes, bytes]) -> int:
     if base == max(spool.segments(), default=-1):
         # Only the newest is appended to, and a rewritten one is not: begin the next.
-        os.close(spool.tail(NO_ROOM)[0])
+        os.close(spool.tail(NO_ROOM, spool.segments())[0])
     behind = [other for other in spool.segments() if other > base]
     if base not in spool.segments() or not behind:
         return 0

@@ -26,6 +26,7 @@ from tests.worker.fake_worker import Log
 
 BATCH = Limits().batch
 SESSIONS = 5
+WARM = 10
 
 
 def measure(
@@ -94,8 +95,9 @@ def _appends(folder: Path, rounds: int) -> dict[str, list[float]]:
         os.fsync(file)
 
     try:
-        cases = {"spool": lambda number: spool.append(_record(number)), "bare": bare}
-        return interleaved(cases, rounds=rounds, warm=10)
+        records = [_record(number) for number in range(rounds + WARM)]
+        cases = {"spool": lambda number: spool.append(records[number]), "bare": bare}
+        return interleaved(cases, rounds=rounds, warm=WARM)
     finally:
         os.close(file)
 
