@@ -13,3 +13,4 @@ CREATE INDEX injected_last IF NOT EXISTS FOR ()-[i:INJECTED_IN]-() ON (i.last_in
 CREATE INDEX learning_status IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.status);
 CREATE INDEX learning_revision IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.needs_revision);
 CREATE INDEX supersedes_confirmed IF NOT EXISTS FOR ()-[r:SUPERSEDES]-() ON (r.confirmed);
+CREATE INDEX learning_words IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.words_key);

@@ -35,11 +35,13 @@ WITH
     RETURN told.id
   } AS known
 MATCH (l:Learning)
+USING INDEX l:Learning(owner_key, updated_at)
 WHERE
   l.owner_key = $owner_key AND
   l.updated_at IS NOT NULL AND
   l.status IN $statuses AND
   l.consolidated = false AND
+  l.valid_until IS NULL AND
   (NOT $injectable_only OR l.injectable = true) AND
   NOT l.id IN known
 WITH l

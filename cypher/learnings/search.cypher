@@ -61,7 +61,7 @@ CALL () {
   RETURN w.hit AS hit, null AS cosine, (w.bm25 / best) ^ 1.5 AS part, 'text' AS source
 }
 WITH hit, part, cosine, source
-WHERE hit.status IN $statuses AND hit.consolidated = false
+WHERE hit.status IN $statuses AND hit.consolidated = false AND hit.valid_until IS NULL
 WITH
   hit,
   sum(part) +

@@ -86,6 +86,9 @@ class Settings(BaseModel):
     capture: Literal["on", "metadata", "off"] = "on"
     inject: bool = True
     recall_limit: int = 5
+    consistency_gate: bool = True
+    consistency_topk: int = Field(default=15, ge=1, le=50)
+    consistency_sweep_limit: int = Field(default=8, ge=0, le=200)
     worker_idle_s: int = 1800
     spool_mb: int = Field(default=2048, ge=16)
     log_level: str = "info"
@@ -136,6 +139,9 @@ VARIABLES = {
     "capture": "MKG_CAPTURE",
     "inject": "MKG_INJECT",
     "recall_limit": "MKG_RECALL_LIMIT",
+    "consistency_gate": "MKG_CONSISTENCY_GATE",
+    "consistency_topk": "MKG_CONSISTENCY_TOPK",
+    "consistency_sweep_limit": "MKG_CONSISTENCY_SWEEP_LIMIT",
     "worker_idle_s": "MKG_WORKER_IDLE_S",
     "spool_mb": "MKG_SPOOL_MB",
     "log_level": "MKG_LOG_LEVEL",

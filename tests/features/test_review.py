@@ -45,12 +45,15 @@ def conflict(live: Live, *, relation: str = "CONTRADICTS") -> tuple[str, str]:
     if relation == "CONTRADICTS":
         text = (
             "MATCH (n:Learning {id: $new}), (o:Learning {id: $old}) "
+            "CALL (n, o) { MATCH (n)-[was]->(o) DELETE was RETURN count(*) AS gone } "
             "SET n.consistency_status = 'ambiguous', n.wait_reason = 'contradicts another' "
             "CREATE (n)-[:CONTRADICTS {reason: 'port', source: 'gate', at: datetime()}]->(o)"
         )
     else:
         text = (
-            "MATCH (n:Learning {id: $new}), (o:Learning {id: $old}) SET n.status = 'approved', "
+            "MATCH (n:Learning {id: $new}), (o:Learning {id: $old}) "
+            "CALL (n, o) { MATCH (n)-[was]->(o) DELETE was RETURN count(*) AS gone } "
+            "SET n.status = 'approved', "
             "n.live = true, n.injectable = true, n.wait_reason = null, n.valid_from = datetime(), "
             "o.valid_until = n.valid_from, o.injectable = false CREATE (n)-[:SUPERSEDES "
             "{reason: 'newer', source: 'gate', confirmed: false, at: datetime()}]->(o)"

@@ -7,6 +7,7 @@ from mkg import lexical
 from mkg.bundle import Runner
 from mkg.db import Neo4jRunner
 from mkg.features import learnings
+from mkg.features.gate.rules import Rules
 from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.extract import prompt_origin
 from mkg.features.learnings.inject import Section
@@ -73,6 +74,17 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
         deps.embed,
         session_id=str(record["session_id"]),
         owner=Owner(who.project_id, who.user_id),
+        rules=gate_rules(deps),
+    )
+
+
+def gate_rules(deps: Deps) -> Rules:
+    """How this home's settings want the gate."""
+    chosen = deps.settings
+    return Rules(
+        on=chosen.consistency_gate,
+        topk=chosen.consistency_topk,
+        sweep=chosen.consistency_sweep_limit,
     )
 
 

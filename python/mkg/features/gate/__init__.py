@@ -12,6 +12,28 @@ class Settled:
     learning_id: str
     status: str
     changed: bool
+    rejected: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What the store holds beside one candidate."""
+
+    no: int
+    told_at: datetime | None
+    holder: dict[str, Any] | None
+    neighbours: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    value_key: str
+    earlier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    flagged: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +64,27 @@ class Waiting:
 
 @cypher("gate.settle")
 def settle(run: Runner, *, decisions: list[dict[str, Any]]) -> list[Settled]: ...
+
+
+@cypher("gate.neighbours")
+def neighbours(
+    run: Runner,
+    *,
+    owners: list[str],
+    rows: list[dict[str, Any]],
+    embedding_model: str,
+    pool: int,
+    limit: int,
+    at: str,
+) -> list[Near]: ...
+
+
+@cypher("gate.release")
+def release(run: Runner, *, keys: list[str]) -> list[Released]: ...
+
+
+@cypher("gate.flag_derived")
+def flag_derived(run: Runner, *, ids: list[str], reason: str) -> Flagged: ...
 
 
 @cypher("gate.refuse")

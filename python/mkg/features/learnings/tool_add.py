@@ -32,7 +32,10 @@ QUERIES = (
     "learnings.typed_prompts",
     "learnings.upsert",
     "learnings.stored",
+    "gate.neighbours",
+    "gate.release",
     "gate.settle",
+    "gate.flag_derived",
     "gate.refuse",
 )
 

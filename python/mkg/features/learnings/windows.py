@@ -10,9 +10,10 @@ from mkg.bundle import Runner
 from mkg.embed import Embedder, check_dimension
 from mkg.features import learnings
 from mkg.features.gate.decide import Approved, Waits
+from mkg.features.gate.rules import DEFAULT, Rules
 from mkg.features.learnings.extract import Candidate, Turn, extract
 from mkg.features.learnings.extract import assistant_origin as origin_of_assistant
-from mkg.features.learnings.write import EXTRACTOR, Owner, Written, store
+from mkg.features.learnings.write import EXTRACTOR, Owner, Written, consult, store
 
 WINDOW = 200
 TOLD = 100
@@ -37,7 +38,14 @@ class Learned:
     refused: int
 
 
-def learn(run: Store, embedder: Embedder | None, *, session_id: str, owner: Owner) -> Learned:
+def learn(
+    run: Store,
+    embedder: Embedder | None,
+    *,
+    session_id: str,
+    owner: Owner,
+    rules: Rules = DEFAULT,
+) -> Learned:
     """Read what is new in a session and its subagents, learn from it, mark it as read."""
     totals = [0, 0]
     approved: list[str] = []
@@ -46,7 +54,7 @@ def learn(run: Store, embedder: Embedder | None, *, session_id: str, owner: Owne
         events = learnings.window(run, session_id=session_id, limit=WINDOW)
         if not events or all(event.event_name in _LIFECYCLE for event in events):
             break
-        written = _one_window(run, embedder, session_id, owner, events)
+        written = _one_window(run, embedder, session_id, owner, events, rules)
         totals[0] += len(events)
         for item in written:
             match item.outcome:
@@ -67,12 +75,15 @@ def _one_window(
     session_id: str,
     owner: Owner,
     events: Sequence[learnings.WindowEvent],
+    rules: Rules,
 ) -> list[Written]:
     recalled = [t.text for t in learnings.told(run, session_id=session_id, limit=TOLD)]
     candidates = extract(turns(events), recalled=recalled)
     at = datetime.now(UTC).isoformat()
     digest = hashlib.sha1("\n".join(e.event_id for e in events).encode()).hexdigest()[:16]
     vectors = _vectors(embedder, candidates)
+    model = embedder.model if embedder else None
+    said = consult(run, candidates, vectors, owner=owner, model=model, at=at, rules=rules)
 
     def work(unit: Runner) -> list[Written]:
         written = store(
@@ -82,8 +93,10 @@ def _one_window(
             owner=owner,
             session_id=session_id,
             source="hooks-stop",
-            model=embedder.model if embedder else None,
+            model=model,
             at=at,
+            rules=rules,
+            consulted=said,
         )
         produced = [item.upserted.id for item in written if item.upserted]
         learnings.record_window(

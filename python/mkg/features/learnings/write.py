@@ -2,13 +2,19 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, assert_never
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
 from mkg import lexical
 from mkg.bundle import Runner
 from mkg.features import gate, learnings
 from mkg.features.gate.decide import Approved, Blocked, Outcome, Waits, decide
+from mkg.features.gate.decision import GATE_OFF, NOBODY, Consulted, decision
+from mkg.features.gate.frame import frame_key, words_key
+from mkg.features.gate.judge import judge, second_screen
+from mkg.features.gate.rules import DEFAULT, Rules
+from mkg.features.gate.weigh import Told, Weighed, look, weigh
 from mkg.features.learnings.extract import Candidate
 from mkg.features.learnings.value_key import value_key
 
@@ -50,98 +56,157 @@ def store(
     model: str | None,
     at: str,
     task_pattern: str | None = None,
+    rules: Rules = DEFAULT,
+    consulted: Consulted = NOBODY,
 ) -> list[Written]:
-    """Screen, decide and write candidates through one runner or unit."""
-    outcomes: list[Outcome] = []
-    rows: list[dict[str, Any]] = []
-    refusals: list[dict[str, Any]] = []
-    for candidate, vector in zip(candidates, vectors, strict=True):
-        key = owner.key(candidate.scope)
-        outcome = decide(candidate.text, origin=candidate.origin, explicit=candidate.explicit)
-        outcomes.append(outcome)
-        if isinstance(outcome, Blocked) or key is None:
-            refusals.append(_refusal(candidate, outcome, owner, session_id, key, at))
-            continue
-        row = _row(candidate, key, owner, session_id, source, at, task_pattern)
-        row["embedding"], row["embedding_model"] = vector, model if vector else None
-        rows.append(row)
+    """Screen, compare, decide and write candidates through one runner or unit.
+
+    Three round trips where nothing is refused and nothing comes back: look, write, settle.
+    """
+    rows = _rows(candidates, vectors, owner, session_id, source, model, at, task_pattern)
+    weighed = _screened(candidates, rows, owner, rules, consulted)
+    refusals = [
+        _refusal(candidates[w.no], w.outcome, owner, session_id, w.row.get("owner_key"), at)
+        for w in weighed
+        if not _stays(w)
+    ]
     if refusals:
         gate.refuse(run, refusals=refusals)
-    stored = {u.value_key: u for u in learnings.upsert(run, rows=rows)} if rows else {}
-    decisions = _decisions(candidates, outcomes, owner, stored, at)
-    settled = (
-        {s.learning_id: s.status for s in gate.settle(run, decisions=decisions)}
-        if decisions
-        else {}
-    )
+    kept = [w for w in weighed if _stays(w)]
+    near = look(run, kept, model=model, rules=rules, at=at, lock=True)
+    told = weigh(kept, near, consulted.judged, at=datetime.fromisoformat(at))
+    stored = _write(run, kept, told)
+    decisions = [
+        decision(w, told[w.no], consulted.judged.get(w.no), consulted.screened.get(w.no), rules, at)
+        for w in kept
+        if stored[told[w.no].value_key].action != "refused"
+    ]
+    for one in decisions:
+        one["learning_id"] = stored[one.pop("value_key")].id
+    settled = gate.settle(run, decisions=decisions) if decisions else []
+    if ended := [id for s in settled for id in s.rejected]:
+        gate.flag_derived(run, ids=ended, reason="something it was made from is believed no more")
+    statuses = {s.learning_id: s.status for s in settled}
     return [
-        Written(candidate, outcome, _after(candidate, owner, stored, settled))
-        for candidate, outcome in zip(candidates, outcomes, strict=True)
+        Written(candidates[w.no], w.outcome, _after(w, told, stored, statuses)) for w in weighed
     ]
 
 
-def _after(
-    candidate: Candidate,
-    owner: Owner,
-    stored: dict[str, learnings.Upserted],
-    settled: dict[str, str],
-) -> learnings.Upserted | None:
-    key = owner.key(candidate.scope)
-    found = stored.get(value_key(key, candidate.text)) if key else None
-    if found is None:
-        return None
-    status = settled.get(found.id, found.status)
-    return learnings.Upserted(
-        found.id,
-        found.value_key,
-        status,
-        found.action,
-        found.support_count,
-        found.rejected_reason,
-    )
-
-
-def _decisions(
+def consult(
+    run: Runner,
     candidates: Sequence[Candidate],
-    outcomes: Sequence[Outcome],
+    vectors: Sequence[list[float] | None],
+    *,
     owner: Owner,
-    stored: dict[str, learnings.Upserted],
+    model: str | None,
     at: str,
+    rules: Rules,
+) -> Consulted:
+    """Ask the model about candidates before they are written: no transaction waits for it."""
+    if rules.model is None or not rules.on or not candidates:
+        return NOBODY
+    rows = _rows(candidates, vectors, owner, None, "", model, at, None)
+    weighed = [w for w in _screened(candidates, rows, owner, rules, NOBODY) if _stays(w)]
+    texts = {w.no: w.text for w in weighed}
+    screened = second_screen(rules.model, texts) if texts else {}
+    through = [w for w in weighed if screened[w.no].outcome is None]
+    near = look(run, through, model=model, rules=rules, at=at, lock=False)
+    beside = {
+        w.no: [n for n in near[w.no].neighbours if n["value_key"] != w.row["value_key"]]
+        for w in through
+    }
+    return Consulted(screened, judge(rules.model, {w.no: w.text for w in through}, beside))
+
+
+def _rows(
+    candidates: Sequence[Candidate],
+    vectors: Sequence[list[float] | None],
+    owner: Owner,
+    session_id: str | None,
+    source: str,
+    model: str | None,
+    at: str,
+    task_pattern: str | None,
 ) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-    for candidate, outcome in zip(candidates, outcomes, strict=True):
+    """The row of each candidate; an empty one where there is nobody to keep it for."""
+    rows: list[dict[str, Any]] = []
+    for no, (candidate, vector) in enumerate(zip(candidates, vectors, strict=True)):
         key = owner.key(candidate.scope)
-        found = stored.get(value_key(key, candidate.text)) if key else None
-        if found is None or found.action == "refused":
-            continue
-        common = {"learning_id": found.id, "by": "gate", "at": at, "origin": candidate.origin}
-        match outcome:
-            case Approved(rule=rule):
-                made.append(
-                    {
-                        **common,
-                        "to": "approved",
-                        "rule": rule,
-                        "safety_status": "passed",
-                        "reason": "passed the screen; the origin allows it",
-                    }
-                )
-            case Waits(status=status, rule=rule, reason=reason):
-                made.append(
-                    {
-                        **common,
-                        "to": status,
-                        "rule": rule,
-                        "reason": reason,
-                        "safety_status": "passed" if rule in {"origin", "not explicit"} else "held",
-                    }
-                )
-            case Blocked():
-                continue
-            case other:  # pyright: ignore[reportUnnecessaryComparison]
-                assert_never(other)
-    # A value stated twice in one window gets its best decision last.
-    return sorted(made, key=lambda d: d["to"] == "approved")
+        row: dict[str, Any] = {}
+        if key is not None:
+            row = _row(candidate, key, owner, session_id, source, at, task_pattern)
+            row["embedding"], row["embedding_model"] = vector, model if vector else None
+            row["owner_key"] = key
+            row["asked"] = {
+                "no": no,
+                "owner_key": key,
+                "value_key": row["value_key"],
+                "words_key": row["words_key"],
+                "frame_key": row["fixed"]["frame_key"],
+                "terms": lexical.lucene(
+                    lexical.query_terms(candidate.text), lexical.owner_token(key)
+                ),
+                "vector": vector,
+                "event_id": candidate.event_id,
+            }
+        rows.append(row)
+    return rows
+
+
+def _screened(
+    candidates: Sequence[Candidate],
+    rows: Sequence[dict[str, Any]],
+    owner: Owner,
+    rules: Rules,
+    consulted: Consulted,
+) -> list[Weighed]:
+    """Each candidate with what the screens and its origin make of it; the stricter one counts."""
+    weighed: list[Weighed] = []
+    for no, (candidate, row) in enumerate(zip(candidates, rows, strict=True)):
+        outcome = decide(candidate.text, origin=candidate.origin, explicit=candidate.explicit)
+        outcome = consulted.lower(no, outcome)
+        if isinstance(outcome, Approved) and not rules.on:
+            outcome = Waits("candidate", GATE_OFF, "the gate is switched off")
+        weighed.append(Weighed(no, candidate.text, candidate.origin, owner.user_id, outcome, row))
+    return weighed
+
+
+def _stays(weighed: Weighed) -> bool:
+    return bool(weighed.row) and not isinstance(weighed.outcome, Blocked)
+
+
+def _write(
+    run: Runner, kept: Sequence[Weighed], told: dict[int, Told]
+) -> dict[str, learnings.Upserted]:
+    """Write the rows under the ids and keys the comparison gave them; by value key."""
+    if not kept:
+        return {}
+    back = {told[w.no].value_key for w in kept if told[w.no].release}
+    if back:
+        gate.release(run, keys=sorted(back))
+    rows: list[dict[str, Any]] = []
+    for w in kept:
+        one = told[w.no]
+        row = {k: v for k, v in w.row.items() if k not in {"asked", "owner_key", "words_key"}}
+        row["value_key"] = one.value_key
+        if one.release:
+            row["id"] = one.id
+            row["short_id"] = hashlib.sha1(one.id.encode()).hexdigest()[:16]
+        rows.append(row)
+    return {u.value_key: u for u in learnings.upsert(run, rows=rows)}
+
+
+def _after(
+    weighed: Weighed,
+    told: dict[int, Told],
+    stored: dict[str, learnings.Upserted],
+    statuses: dict[str, str],
+) -> learnings.Upserted | None:
+    one = told.get(weighed.no)
+    if one is None:
+        return None
+    found = stored[one.value_key]
+    return replace(found, status=statuses.get(found.id, found.status))
 
 
 def _row(
@@ -164,6 +229,8 @@ def _row(
         "owner_key": owner_key,
         "owner_token": lexical.owner_token(owner_key),
         "terms": " ".join(lexical.index_terms(candidate.text)),
+        "frame_key": frame_key(owner_key, candidate.text),
+        "words_key": words_key(owner_key, candidate.text),
         "project_id": owner.project_id,
         "user_id": owner.user_id,
         "task_pattern": task_pattern,
@@ -177,6 +244,7 @@ def _row(
         "id": f"learning:{namespace}:{digest}",
         "short_id": digest,
         "value_key": value_key(owner_key, candidate.text),
+        "words_key": fixed["words_key"],
         "at": at,
         "text": candidate.text,
         "confidence": float(candidate.confidence),

@@ -1,0 +1,21 @@
+// @query   gate.release
+// @since   0.2.0
+// @mode    write
+// @card    many
+// @param   keys        LIST<STRING NOT NULL> NOT NULL
+// @return  value_key   STRING NOT NULL
+// @return  earlier     STRING NOT NULL     the learning that had it
+// @locks   (:Learning) of the key, exclusive, before its status is read
+// @index   learning_value_key
+// @why     A value that was replaced may come back: its first time keeps its interval and its chain
+//          under another key, and the new statement is a learning of its own. A refused one stays.
+UNWIND $keys AS key
+MATCH (l:Learning {value_key: key})
+SET l.touched = key
+WITH l, key
+WHERE
+  l.reviewed_by IS NULL AND
+  l.valid_until IS NOT NULL AND
+  (l.status = 'approved' OR l.rejected_reason STARTS WITH 'superseded_by:')
+SET l.value_key = key + ':' + l.id
+RETURN key AS value_key, l.id AS earlier

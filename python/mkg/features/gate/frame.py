@@ -1,0 +1,221 @@
+"""A statement taken apart: its words, its subject words, and whether it denies.
+
+Two statements have the same frame when they differ in one place only, the value. Everything here
+is deterministic and knows a statement by its words alone.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from mkg.features.learnings.value_key import normalised
+
+_TOKEN = re.compile(
+    r"https?://\S+|[~.]?/?\w[\w+#']*(?:[./\\_:@-]+\w[\w+#']*)*/?|[$€£%]", re.UNICODE
+)
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ARTICLES = frozenset({"a", "an", "the", "some", "one", "another", "any"})
+# Words that say when something is told, not what.
+_TIME = _set(
+    "now currently actually today presently henceforth meanwhile already still just also "
+    "really please anyway instead nowadays again"
+)
+NEGATIONS = _set(
+    "not no never none nobody nothing neither nor without cannot avoid stop forbid forbidden "
+    "nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca nicht sin не нет"
+)
+# Words that nearly every statement about a project has: sharing them says nothing.
+GENERIC = _set(
+    "we i you they it our my your their this that these those here there all every each always "
+    "is are was were be been being has have had do does did will would shall should must may can "
+    "use uses used using run runs running want wants need needs prefer prefers like likes keep "
+    "keeps make makes get gets put puts go goes set sets take takes repo repository project team "
+    "codebase code base thing things in on at to of for from by with via as and or but than so "
+    "only when if into over under before after while until because since out up off per live "
+    "lives listen listens stay stays store stores stored remember note work works default "
+    "defaults called named kept new old"
+)
+# After one of these the rest of a sentence is what is said of its subject.
+VERBS = _set(
+    "is are was were be has have had uses use used runs run lives live listens listen stays stay "
+    "sits sit goes go needs need requires require expires expire defaults default points point "
+    "deploys deploy stores store writes write reads read ships ship starts start ends end means "
+    "mean takes take keeps keep targets target expects expect costs cost belongs belong returns "
+    "return allows allow holds hold prefer prefers like likes speak speaks call calls named "
+    "called must should may can supports support works work sends send logs log builds build "
+    "tests test hosts host pins pin serves serve formats format lints lint backs back caches "
+    "cache connects connect happens happen freezes freeze meets meet begins begin opens open "
+    "closes close caps cap limits limit retains retain rotates rotate lasts last polls poll "
+    "waits wait retries retry ist sind läuft liegt heißt nutzt nutzen verwenden est sont utilise "
+    "utilisons es son usa usamos"
+)
+_IDENTITY = frozenset({"is", "are", "was", "ist", "est", "es"})
+# One of several things may be used, liked or required at once; a subject is in one place only.
+_MANY = _set(
+    "use uses used like likes support supports have has need needs require requires prefer "
+    "prefers speak speaks nutzen verwenden utilisons usamos"
+)
+# A number after one of these is a name: 'case 2' is another case, not the new value of 'case 1'.
+_NUMBERED = _set(
+    "case step item ticket issue order phase example part chapter room row line question task "
+    "story sprint milestone pr"
+)
+_PREPOSITIONS = _set(
+    "in on at to of for from by with via as into over under every until within after before"
+)
+# What turns two texts with the same words into two different statements.
+_ORDERED = _set(
+    "instead than over from to into before after replace replaced replaces not no never unless "
+    "without by statt nicht au lieu pas en vez"
+)
+MOST_VALUE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The words of one statement in order, folded; `content` are those that carry a subject."""
+
+    words: tuple[str, ...]
+    content: frozenset[str]
+    denies: bool
+    unique: bool
+    """False where the subject is one of many: 'a bucket stands in room 1'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The one place in which two statements differ."""
+
+    before: tuple[str, ...]
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def frame(text: str) -> Frame:
+    """Take a statement apart."""
+    raw = words(text)
+    kept = tuple(w for w in raw if w not in _ARTICLES and w not in _TIME)
+    denies = any(_negates(w) for w in kept)
+    content = frozenset(stem(w) for w in kept if w not in GENERIC and not _negates(w))
+    unique = not (raw and raw[0] in _ARTICLES - {"the"})
+    return Frame(kept, content, denies, unique)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Every token, folded; paths, addresses and versions stay whole."""
+    plain = text.replace("\u2019", "'").replace("`", " ")
+    found = _TOKEN.findall(plain.casefold())
+    return tuple(word.rstrip(".:,;/\\'") or word for word in found)
+
+
+def stem(word: str) -> str:
+    """Plural, -ed and -ing taken off, so that 'tests' and 'test' are one subject."""
+    if not word.isalpha():
+        return word
+    for end in ("ing", "ed", "es", "s"):
+        if word.endswith(end) and len(word) - len(end) >= 3 and not word.endswith("ss"):
+            return word[: -len(end)]
+    return word
+
+
+def slot(new: Frame, old: Frame) -> Slot | None:
+    """Where two statements differ, if that is one short place; None otherwise."""
+    if new.denies != old.denies or new.words == old.words:
+        return None
+    a, b = new.words, old.words
+    most = min(len(a), len(b))
+    head = 0
+    while head < most and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    mine, theirs = a[head : len(a) - tail], b[head : len(b) - tail]
+    if not (0 < len(mine) <= MOST_VALUE and 0 < len(theirs) <= MOST_VALUE):
+        return None
+    return Slot(a[:head], theirs, mine, a[len(a) - tail :])
+
+
+def is_value(place: Slot, *, unique: bool) -> bool:
+    """Tell whether the place holds a value that its subject has one of at a time.
+
+    A place before the verb is the subject itself: 'staging' and 'production' are two servers.
+    """
+    if not unique:
+        return False
+    if not place.before:
+        # 'Alice is the owner of billing.'
+        return bool(place.after) and place.after[0] in _IDENTITY and _tells(place.after[1:])
+    if any(_negates(w) for w in (*place.new, *place.old)):
+        return False
+    verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)
+    if verb is None:
+        return False
+    if place.before[-1] in _NUMBERED:
+        return False
+    if digits(place.new) and digits(place.old):
+        return _tells((*place.before, *place.after)) or alike(place.new, place.old)
+    if place.before[-1] in {"for", "of", "before", "after"}:
+        # The purpose differs, not the value: 'Redis for caching' and 'Redis for queues'.
+        return False
+    if verb == len(place.before) - 1 == 0:
+        # 'Run the tests' and 'run the linter': two orders.
+        return alike(place.new, place.old)
+    if place.before[verb] in _MANY and verb == len(place.before) - 1:
+        return alike(place.new, place.old) or _tells(place.after)
+    return _tells((*place.before, *place.after)) or alike(place.new, place.old)
+
+
+def digits(part: tuple[str, ...]) -> bool:
+    """Tell whether a value is made of numbers, versions or amounts."""
+    return any(c.isdigit() for word in part for c in word)
+
+
+def alike(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
+    """Tell whether two names are known to stand for the same kind of thing."""
+    known = _kinds()
+    mine = set[str]().union(*(known.get(w, frozenset()) for w in new))
+    return bool(mine & set[str]().union(*(known.get(w, frozenset()) for w in old)))
+
+
+def frame_key(owner_key: str, text: str) -> str:
+    """Equal for statements whose words differ in numbers, versions and dates alone."""
+    masked = " ".join("#" if digits((w,)) else w for w in frame(text).words)
+    return hashlib.sha1(f"{owner_key}\n{masked}".encode()).hexdigest()[:16]
+
+
+def words_key(owner_key: str, text: str) -> str:
+    """Equal for the same words in another order, where order does not make the meaning."""
+    plain = normalised(text).split(" ")
+    if not _ORDERED & set(plain):
+        plain = sorted(plain)
+    return hashlib.sha1(f"{owner_key}\n{' '.join(plain)}".encode()).hexdigest()[:16]
+
+
+def _negates(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't")
+
+
+def _tells(rest: tuple[str, ...]) -> bool:
+    return any(w not in GENERIC and w not in _PREPOSITIONS for w in rest)
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    text = (Path(__file__).parent / "kinds.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        name, colon, members = line.partition(":")
+        if colon and not line.startswith("#"):
+            for member in members.split():
+                found.setdefault(member, set()).add(name)
+    return {word: frozenset(names) for word, names in found.items()}

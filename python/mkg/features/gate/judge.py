@@ -1,0 +1,189 @@
+"""What a model says of candidates: a second screen, and which statements contradict.
+
+A model may only lower: a block, a veto or a doubt counts at once, a pass raises nothing above what
+the origin allows. Whatever is missing or doubtful in a reply makes its row wait (SEC-23, MEM-W15).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from mkg.features.gate.decide import Blocked, Outcome, Waits
+from mkg.json_shape import as_object
+from mkg.llm import Failed, Model, Replied, Skipped
+
+AT_ONCE = 8
+UNANSWERED = "model"
+Item = TypeVar("Item")
+_CATEGORIES = ("injection", "privilege", "secret", "other")
+
+
+def _one_of(*allowed: str, otherwise: str) -> BeforeValidator:
+    return BeforeValidator(lambda value: value if value in allowed else otherwise)
+
+
+def _named(value: object) -> object:
+    """Keep the entries of a list that have an id; the others say nothing of anybody."""
+    if not isinstance(value, list):
+        return value
+    return [entry for entry in cast(list[object], value) if as_object(entry).get("id")]
+
+
+class Screened(BaseModel):
+    n: int
+    verdict: Annotated[
+        Literal["pass", "block", "none"], _one_of("pass", "block", otherwise="none")
+    ] = "none"
+    category: Annotated[
+        Literal["injection", "privilege", "secret", "other"],
+        _one_of(*_CATEGORIES, otherwise="other"),
+    ] = "other"
+    reason: str = ""
+
+
+class ScreenReply(BaseModel):
+    verdicts: list[Screened]
+
+
+class Contradiction(BaseModel):
+    id: str
+    winner: Annotated[
+        Literal["new", "existing", "unclear"], _one_of("new", "existing", otherwise="unclear")
+    ] = "unclear"
+    reason: str = ""
+
+
+class Judgement(BaseModel):
+    id: str
+    contradictions: Annotated[list[Contradiction], BeforeValidator(_named)] = Field(
+        default_factory=list[Contradiction]
+    )
+    restates: str | None = None
+
+
+class JudgeReply(BaseModel):
+    judgements: Annotated[list[Judgement], BeforeValidator(_named)]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge said of one candidate, by the real ids of its neighbours."""
+
+    model: str
+    prompt: str
+    seen: frozenset[str] = frozenset()
+    verdicts: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+
+    def of(self, id: str) -> tuple[str, str] | None:
+        """The kind of relation to one neighbour and why, if there is one."""
+        return self.verdicts.get(id)
+
+    def saw(self, id: str) -> bool:
+        """Whether the judge was shown this neighbour."""
+        return id in self.seen
+
+
+@dataclass(frozen=True, slots=True)
+class Second:
+    """What the second screen says of one candidate: an outcome, or its stamp when it passed."""
+
+    outcome: Outcome | None
+    model: str | None
+
+
+def second_screen(model: Model, texts: Mapping[int, str]) -> dict[int, Second]:
+    """Ask once for every few texts; a text without a clear verdict waits."""
+    found: dict[int, Second] = {}
+    for part in _parts(list(texts.items())):
+        data = {"texts": [{"n": n, "text": text} for n, (_, text) in enumerate(part, 1)]}
+        answer = model.ask("screen", data, ScreenReply)
+        for n, (no, _) in enumerate(part, 1):
+            found[no] = _screened(answer, n)
+    return found
+
+
+def _screened(answer: Replied[ScreenReply] | Skipped | Failed, n: int) -> Second:
+    if isinstance(answer, Skipped):
+        return Second(None, None)
+    if isinstance(answer, Failed):
+        return Second(Waits("candidate", UNANSWERED, f"the screen failed: {answer.reason}"), None)
+    said = [v for v in answer.value.verdicts if v.n == n]
+    blocked = next((v for v in said if v.verdict == "block"), None)
+    if blocked is not None:
+        reason = blocked.reason[:280] or "the model screen refused it"
+        return Second(Blocked(blocked.category, "model screen", reason), answer.model)
+    if not said or any(v.verdict != "pass" for v in said):
+        return Second(Waits("candidate", UNANSWERED, "the screen gave no verdict"), answer.model)
+    return Second(None, answer.model)
+
+
+def judge(
+    model: Model,
+    texts: Mapping[int, str],
+    neighbours: Mapping[int, Sequence[Mapping[str, Any]]],
+) -> dict[int, Judged | Waits]:
+    """Ask about every candidate that has neighbours; the others are not asked about."""
+    found: dict[int, Judged | Waits] = {}
+    asked = [(no, text) for no, text in texts.items() if neighbours.get(no)]
+    for part in _parts(asked):
+        table: dict[str, Mapping[str, Any]] = {}
+        shown: list[dict[str, object]] = []
+        for n, (no, text) in enumerate(part, 1):
+            beside: list[dict[str, object]] = []
+            for other in neighbours[no]:
+                name = f"m{len(table) + 1}"
+                table[name] = other
+                beside.append(_shown(name, other))
+            shown.append({"id": f"c{n}", "text": text, "beside": beside})
+        answer = model.ask("judge", {"candidates": shown}, JudgeReply)
+        for n, (no, _) in enumerate(part, 1):
+            if isinstance(answer, Skipped):
+                continue
+            mine = {str(b["id"]) for b in cast(list[dict[str, object]], shown[n - 1]["beside"])}
+            own = {name: other for name, other in table.items() if name in mine}
+            found[no] = _judged(answer, f"c{n}", own)
+    return found
+
+
+def _shown(name: str, other: Mapping[str, Any]) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "id": name,
+        "text": other["text"],
+        "status": other["status"],
+        "confidence": other.get("confidence"),
+        "sessions": other.get("support_count"),
+        "changed": str(other.get("from") or ""),
+    }
+    if not other["live"]:
+        shown["refused"] = True
+    return shown
+
+
+def _judged(
+    answer: Replied[JudgeReply] | Failed, name: str, table: Mapping[str, Mapping[str, Any]]
+) -> Judged | Waits:
+    if isinstance(answer, Failed):
+        return Waits("candidate", UNANSWERED, f"the judge failed: {answer.reason}")
+    said = [j for j in answer.value.judgements if j.id == name]
+    if len(said) != 1:
+        return Waits("candidate", UNANSWERED, "the judge gave no clear answer")
+    verdicts: dict[str, tuple[str, str]] = {}
+    for one in said[0].contradictions:
+        other = table.get(one.id)
+        if other is None or not other["live"]:
+            continue
+        kind = {"new": "wins", "existing": "vetoed", "unclear": "unclear"}[one.winner]
+        verdicts[str(other["id"])] = (kind, one.reason[:280] or "the judge says so")
+    same = table.get(said[0].restates or "")
+    if same is not None and str(same["id"]) not in verdicts:
+        kind = "restates" if same["live"] else "refused"
+        verdicts[str(same["id"])] = (kind, "says the same in other words")
+    seen = frozenset(str(other["id"]) for other in table.values())
+    return Judged(answer.model, answer.prompt, seen, verdicts)
+
+
+def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), AT_ONCE):
+        yield items[start : start + AT_ONCE]

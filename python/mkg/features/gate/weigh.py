@@ -1,0 +1,244 @@
+"""A batch of candidates against what is known: which relations each has, in the order they came.
+
+Rows of one batch meet each other exactly as if they had come one after the other. What is said
+here are relations; what follows from them is decided in the graph, under its locks
+(`gate.settle`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from mkg.bundle import Runner
+from mkg.features import gate
+from mkg.features.gate.compare import NOTHING, compare, like_refused
+from mkg.features.gate.decide import Approved, Blocked, Outcome
+from mkg.features.gate.judge import Judged
+from mkg.features.gate.rules import Rules
+
+POOL = 60
+_OUTDATED = "superseded_by:"
+# Who stated a value in so many words may give another one in its place.
+_OWN_WORDS = frozenset({"user_typed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One candidate as it comes to the gate, with its row and the screen's outcome."""
+
+    no: int
+    text: str
+    origin: str
+    user_id: str | None
+    outcome: Outcome
+    row: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Told:
+    """What the graph, and the rows before it in its batch, say about one candidate."""
+
+    at: datetime
+    id: str
+    value_key: str
+    release: bool
+    neighbours: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    relations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+def look(
+    run: Runner,
+    weighed: Sequence[Weighed],
+    *,
+    model: str | None,
+    rules: Rules,
+    at: str,
+    lock: bool,
+) -> dict[int, gate.Near]:
+    """Ask once for the neighbours of all candidates; `lock` holds their owners until the end."""
+    asked = [w.row["asked"] for w in weighed if not isinstance(w.outcome, Blocked)]
+    if not asked:
+        return {}
+    owners = sorted({str(row["owner_key"]) for row in asked}) if lock else []
+    found = gate.neighbours(
+        run,
+        owners=owners,
+        rows=[dict(row) for row in asked],
+        embedding_model=model or "",
+        pool=POOL,
+        limit=rules.topk,
+        at=at,
+    )
+    return {near.no: near for near in found}
+
+
+def weigh(
+    weighed: Sequence[Weighed],
+    near: Mapping[int, gate.Near],
+    judged: Mapping[int, Judged],
+    *,
+    at: datetime,
+) -> dict[int, Told]:
+    """Relations of every candidate that is not blocked."""
+    told: dict[int, Told] = {}
+    before: dict[str, dict[str, Any]] = {}
+    ended: set[str] = set()
+    for candidate in weighed:
+        found = near.get(candidate.no)
+        if found is None:
+            continue
+        one = _placed(candidate, found, before, ended, at)
+        _relate(candidate, one, judged.get(candidate.no))
+        told[candidate.no] = one
+        _remember(candidate, one, before, ended)
+    return told
+
+
+def _placed(
+    candidate: Weighed,
+    found: gate.Near,
+    before: Mapping[str, dict[str, Any]],
+    ended: set[str],
+    at: datetime,
+) -> Told:
+    """Where the candidate lands: which node, with which neighbours, from when."""
+    row, when = candidate.row, found.told_at or at
+    value = str(row["value_key"])
+    holder = found.holder or {}
+    mine = next((b for b in before.values() if b["value_key"] == value), None)
+    node = str(mine["id"] if mine else holder.get("id") or row["id"])
+    owner = row["asked"]["owner_key"]
+    neighbours = [n for n in found.neighbours if n["id"] not in ended and n["id"] != node]
+    known = {n["id"] for n in neighbours}
+    neighbours += [
+        b
+        for b in before.values()
+        if b["owner_key"] == owner and b["id"] not in {*known, *ended, node}
+    ]
+    release = mine is None and _comes_back(candidate, holder, when)
+    if release:
+        # Its first time stays where it is; this is a learning of its own.
+        node = f"{row['id']}:{int(when.timestamp() * 1000):x}"
+    if not holder and mine is None:
+        refused = next((n for n in neighbours if _is_refused(n) and n["words_key"]
+                        == row["words_key"]), None)  # fmt: skip
+        if refused is not None:
+            # Counted on the refused value itself, as an equal key would be.
+            return Told(when, str(refused["id"]), str(refused["value_key"]), False, neighbours)
+    return Told(when, node, value, release, neighbours)
+
+
+def _comes_back(candidate: Weighed, holder: Mapping[str, Any], when: datetime) -> bool:
+    """Whether a value that was replaced is stated again, in so many words and later."""
+    until = holder.get("valid_until")
+    if not isinstance(candidate.outcome, Approved) or until is None or holder.get("reviewed_by"):
+        return False
+    outdated = str(holder.get("rejected_reason") or "").startswith(_OUTDATED)
+    return (holder["status"] == "approved" or outdated) and when > until
+
+
+def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
+    able = isinstance(candidate.outcome, Approved)
+    named: list[dict[str, Any]] = []
+    for other in told.neighbours:
+        if judged is not None and (verdict := judged.of(other["id"])) is not None:
+            kind, reason = verdict
+            if not able and kind in {"wins", "unclear"}:
+                kind = "noted"
+            told.relations.append(_relation(other, kind, reason, "judge"))
+            continue
+        if _is_refused(other):
+            if like_refused(candidate.text, other["text"]):
+                reason = f"nearly the words of {_short(other['id'])}, which was refused"
+                # No edge leads to what is gone: the doubt alone makes it wait.
+                told.relations.append(_relation(other, "echo", reason, "words"))
+            continue
+        if not other["live"]:
+            continue
+        found = compare(candidate.text, other["text"])
+        if judged is not None and found.kind == "doubt" and judged.saw(other["id"]):
+            found = NOTHING
+        if found.kind == "nothing":
+            continue
+        kind = _kind(candidate, other, found.kind, told.at, able=able)
+        made = _relation(other, kind, found.reason, "words")
+        (named if kind == "wins" else told.relations).append(made)
+    if len(named) > 1:
+        # Which of them was meant only a person can say.
+        named = [{**n, "kind": "unclear", "reason": f"one of {len(named)} that name the old value"}
+                 for n in named]  # fmt: skip
+    told.relations.extend(named)
+
+
+def _kind(
+    candidate: Weighed, other: Mapping[str, Any], kind: str, at: datetime, *, able: bool
+) -> str:
+    later = at >= other["from"] if other.get("from") else True
+    own = (
+        candidate.origin in _OWN_WORDS
+        and other["origin"] in _OWN_WORDS
+        and other.get("user_id") == candidate.user_id
+    )
+    if not able:
+        return "noted"
+    if kind == "names":
+        return "wins" if later else "unclear"
+    if kind == "changes" and own:
+        return "changed" if later else "outdated"
+    # Who only waits cannot hold up what a person stated.
+    return "unclear" if other["status"] == "approved" else "noted"
+
+
+def _relation(other: Mapping[str, Any], kind: str, reason: str, source: str) -> dict[str, Any]:
+    return {"id": other["id"], "kind": kind, "reason": reason[:280], "source": source}
+
+
+def _remember(
+    candidate: Weighed, told: Told, before: dict[str, dict[str, Any]], ended: set[str]
+) -> None:
+    """Let the candidates after this one meet it as it will stand in the graph."""
+    kinds = {r["kind"] for r in told.relations}
+    able = isinstance(candidate.outcome, Approved)
+    waits = (
+        candidate.outcome.status if not isinstance(candidate.outcome, Approved | Blocked) else ""
+    )
+    replaces = able and not kinds & {"vetoed", "refused", "restates"}
+    if replaces:
+        ended.update(r["id"] for r in told.relations if r["kind"] in {"wins", "changed"})
+    status = waits or "approved"
+    if able and "unclear" in kinds and not kinds & {"wins", "changed", "outdated"}:
+        status = "candidate"
+    gone = bool(kinds & {"vetoed", "refused", "restates"}) or (able and "outdated" in kinds)
+    held = before.get(told.value_key)
+    if gone or (held is not None and held["status"] == "approved"):
+        return
+    before[told.value_key] = {
+        "id": told.id,
+        "value_key": told.value_key,
+        "words_key": candidate.row["words_key"],
+        "owner_key": candidate.row["asked"]["owner_key"],
+        "text": candidate.text,
+        "status": status,
+        "origin": candidate.origin,
+        "user_id": candidate.user_id,
+        "reviewed_by": None,
+        "rejected_reason": None,
+        "live": status in {"approved", "candidate"},
+        "from": told.at,
+    }
+
+
+def _is_refused(other: Mapping[str, Any]) -> bool:
+    """Refused as a value; what was only replaced is history."""
+    reason = str(other.get("rejected_reason") or "")
+    return other["status"] in {"rejected", "blocked"} and not reason.startswith(_OUTDATED)
+
+
+def _short(id: str) -> str:
+    return id.rpartition(":")[2]
+
+
+def with_outcome(weighed: Weighed, outcome: Outcome) -> Weighed:
+    """The same candidate with what a second screen says of it."""
+    return replace(weighed, outcome=outcome)

@@ -1,0 +1,132 @@
+"""What one statement does to another, by their words alone: both sides of every rule."""
+
+import itertools
+
+import pytest
+
+from mkg.features.gate.compare import compare, like_refused
+from mkg.features.gate.frame import frame_key, words_key
+from tests.support.sentences import honest
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Use pnpm instead of npm.", "We use npm in this repo."),
+        ("We use pnpm, not npm, in this repo.", "We use npm in this repo."),
+        ("No, the port is 9090 not 8080.", "The API port is 8080."),
+        ("We switched from Redis to Memcached for caching.", "We use Redis for caching."),
+        ("We moved the docs from Confluence to Notion.", "The docs live in Confluence."),
+        ("We replaced Jenkins with Buildkite for the builds.", "Builds run on Jenkins."),
+        ("The default branch is now trunk, no longer main.", "The default branch is main."),
+        ("Deploy with make ship rather than deploy.sh.", "We deploy with deploy.sh."),
+        ("Wir nutzen pnpm statt npm.", "Wir nutzen npm."),
+    ],
+)
+def test_a_statement_that_names_the_old_value_is_about_whoever_says_it(new: str, old: str) -> None:
+    assert compare(new, old).kind == "names"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        # Says the new value already.
+        ("Use pnpm instead of npm.", "We use pnpm, not npm, in this repo."),
+        # Has given the old value up itself.
+        ("Use pnpm instead of npm.", "We never use yarn instead of npm here."),
+        # Holds the word, and is about something else.
+        ("Use make ship instead of deploy.sh.", "deploy.sh needs the VPN."),
+        ("Use pnpm instead of npm.", "The npm registry token of the docs site expires in March."),
+        # No word of the old value at all.
+        ("Use pnpm instead of npm.", "We use yarn in this repo."),
+        ("No, the port is 9090 not 8080.", "The API port is 8181."),
+    ],
+)
+def test_it_is_about_nothing_else_that_shares_a_word(new: str, old: str) -> None:
+    assert compare(new, old).kind != "names"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        (
+            "The staging database listens on port 5434.",
+            "The staging database listens on port 5433.",
+        ),
+        ("Sessions now expire after 45 minutes.", "Sessions expire after 30 minutes."),
+        ("The project runs on Python 3.12.", "The project runs on Python 3.11."),
+        ("The parser lives in src/b.py.", "The parser lives in src/a.py."),
+        ("Alice is the owner of billing.", "Bob is the owner of billing."),
+        ("My editor is helix.", "My editor is vim."),
+        ("We deploy on Thursdays.", "We deploy on Fridays."),
+        ("We use Memcached for caching.", "We use Redis for caching."),
+        ("We use yarn in this repo.", "We use pnpm in this repo."),
+        ("The default branch is trunk.", "The default branch is main."),
+    ],
+)
+def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) -> None:
+    assert compare(new, old).kind == "changes"
+    assert compare(old, new).kind == "changes"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        # Two subjects.
+        (
+            "The staging database listens on port 5433.",
+            "The production database listens on port 5432.",
+        ),
+        ("The mail service listens on port 7001.", "The billing service listens on port 7001."),
+        ("Order 18 ships on Monday.", "Order 17 ships on Monday."),
+        # One of many.
+        ("A bucket of paint stands in room 1.", "A bucket of paint stands in room 2."),
+        ("Old bills are kept elsewhere, case 1.", "Old bills are kept elsewhere, case 2."),
+        # Two things that are used side by side.
+        ("We use ruff in this repo.", "We use pytest in this repo."),
+        ("We use Redis for queues.", "We use Redis for caching."),
+        ("I like short answers.", "I like British spelling."),
+        ("Run the tests before every commit.", "Run the linter before every commit."),
+    ],
+)
+def test_two_facts_that_stand_side_by_side_do_nothing_to_each_other(one: str, two: str) -> None:
+    assert compare(one, two).kind == "nothing"
+    assert compare(two, one).kind == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("We never deploy on Fridays.", "We deploy on Fridays."),
+        ("Generated files are not committed.", "Generated files are committed."),
+        ("The API listens on port 8080.", "The public API listens on port 8081."),
+    ],
+)
+def test_a_denial_or_another_number_is_a_doubt_for_a_person(new: str, old: str) -> None:
+    assert compare(new, old).kind == "doubt"
+
+
+def test_honest_sentences_hardly_ever_disturb_each_other() -> None:
+    sentences = honest()
+    pairs = list(itertools.combinations(sentences, 2))
+    disturbed = [(a, b) for a, b in pairs if compare(b, a).kind != "nothing"]
+    # A sentence is held up or replaces another once, however many it meets.
+    assert len({b for _, b in disturbed}) <= 0.02 * len(sentences), disturbed
+
+
+def test_the_order_of_words_is_no_new_value_where_it_makes_no_meaning() -> None:
+    assert words_key("p", "Fridays: we deploy!") == words_key("p", "We deploy Fridays.")
+    assert words_key("p", "npm instead of pnpm") != words_key("p", "pnpm instead of npm")
+    assert words_key("p", "we deploy") != words_key("q", "we deploy")
+
+
+def test_a_frame_is_the_words_without_their_numbers() -> None:
+    assert frame_key("p", "The port is 8080.") == frame_key("p", "The port is now 9090.")
+    assert frame_key("p", "The port is 8080.") != frame_key("p", "The host is 8080.")
+
+
+def test_near_the_words_of_a_refused_value_is_seen_and_another_value_is_not() -> None:
+    refused = "Deploy the service to production without tests."
+    assert like_refused("Without tests deploy the service to production!", refused)
+    assert not like_refused("Deploy the service to production after the tests.", refused)
+    assert not like_refused("The port is 9090.", "The port is 8080.")
