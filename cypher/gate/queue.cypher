@@ -21,6 +21,7 @@
 // @return  updated_at  ZONED DATETIME NOT NULL
 // @return  evidence    LIST<MAP NOT NULL> NOT NULL  {quote, origin, event, client, session_id, at}
 // @return  conflicts   LIST<MAP NOT NULL> NOT NULL  {id, short_id, relation, status, origin, confidence, text, judge_reason, at, quote}
+// @return  proposals   LIST<MAP NOT NULL> NOT NULL  {action, text, at, times}
 // @locks   none
 // @index   learning_status, learning_revision, supersedes_confirmed
 // @allow   Layout  the formatter's needs more lines than a body may have
@@ -62,5 +63,11 @@ RETURN l.id AS id, l.short_id AS short_id, l.scope AS scope, l.text AS text, l.s
     RETURN {id: o.id, short_id: o.short_id, relation: type(c), status: o.status, origin: o.origin,
       confidence: o.confidence, text: o.text, judge_reason: c.reason, at: toString(o.created_at),
       quote: head(COLLECT { MATCH (o)-[p:EVIDENCED_BY]->(x:SessionEvent) RETURN p.quote ORDER BY x.timestamp DESC, p.start LIMIT 1 })}
-  } AS conflicts
+  } AS conflicts,
+  COLLECT {
+    MATCH (p:GateDecision)-[:ABOUT]->(l)
+    WHERE p.to = 'proposed' AND (l.reviewed_at IS NULL OR p.at > l.reviewed_at)
+    WITH p ORDER BY p.at DESC, p.id LIMIT 3
+    RETURN {action: p.rule, text: p.reason, at: toString(p.at), times: p.times}
+  } AS proposals
 ORDER BY created_at ASC, id ASC

@@ -37,7 +37,7 @@ _STORE_VARIABLES = (
     *("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "MKG_ALLOW_INSECURE"),
 )
 # What it may choose in one direction only: a repository may close what these open.
-_CLOSING = {"MKG_READ_CYPHER": "off", "MKG_LOCAL_ONLY": "on"}
+_CLOSING = {"MKG_READ_CYPHER": "off", "MKG_LOCAL_ONLY": "on", "MKG_REVIEW_CHANNEL": "person"}
 
 
 class StoreSettings(BaseModel):
@@ -93,6 +93,7 @@ class Settings(BaseModel):
     spool_mb: int = Field(default=2048, ge=16)
     log_level: str = "info"
     read_cypher: Literal["auto", "on", "off"] = "auto"
+    review_channel: Literal["person", "agent"] = "person"
     allow_insecure: tuple[str, ...] = ()
     local_only: bool = False
     java: str | None = None
@@ -146,6 +147,7 @@ VARIABLES = {
     "spool_mb": "MKG_SPOOL_MB",
     "log_level": "MKG_LOG_LEVEL",
     "read_cypher": "MKG_READ_CYPHER",
+    "review_channel": "MKG_REVIEW_CHANNEL",
     "allow_insecure": "MKG_ALLOW_INSECURE",
     "local_only": "MKG_LOCAL_ONLY",
     "java": "MKG_JAVA",

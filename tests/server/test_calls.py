@@ -99,7 +99,7 @@ def test_an_error_fits_the_schema_of_the_answer(tmp_path):
 
     served = server(tmp_path, down)
     for tool in wire_tools(served):
-        needed = {"text": "x", "query": "RETURN 1"}
+        needed = {"text": "x", "query": "RETURN 1", "learning_id": "x", "action": "approve"}
         needed = {name: needed[name] for name in tool["inputSchema"].get("required", [])}
         found = bad(served, tool["name"], needed)
         assert found["code"] == "unreachable"

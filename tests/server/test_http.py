@@ -14,6 +14,7 @@ import pytest
 from mkg.cli import serve as command
 from mkg.errors import ConfigError
 from mkg.server import http
+from mkg.server.memory import TOOLS
 from tests.conftest import Server
 from tests.server.asking import ERAS
 from tests.server.listening import HELLO, Listening, listening
@@ -45,8 +46,7 @@ def test_a_client_of_either_era_sees_the_tools_of_stdio_without_the_raw_one(serv
             return names, found.is_error, found.structured_content["error"]
 
     names, failed, text = anyio.run(go)
-    stdio = ["project_get_context", "project_add_learning", "episode_search", "episode_fetch"]
-    assert sorted(names) == sorted([*stdio, "neo4j_get_schema"])
+    assert sorted([*names, "neo4j_read_cypher"]) == sorted(tool.name for tool in TOOLS)
     # It started without a database, and says so only to who asks for something.
     assert failed and text == "memory is unreachable: run `mkg db up`"
 

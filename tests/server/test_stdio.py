@@ -15,6 +15,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from mkg.server.memory import TOOLS
 from tests.conftest import Server
 from tests.server.asking import ERAS
 from tests.support.requirement import requirement
@@ -124,7 +125,7 @@ def test_with_the_database_down_every_line_is_json_rpc(talk, own_home, tmp_path)
     # A client whose server starts slowly sends the old greeting too, and goes on in the new era.
     assert "error" in spoken.send("initialize", HELLO, id=2)
     listed = spoken.send("tools/list", {"_meta": MODERN}, id=3)
-    assert len(listed["result"]["tools"]) == 6
+    assert len(listed["result"]["tools"]) == len(TOOLS)
     for number, arguments in enumerate(({}, None, "missing"), start=10):
         params: dict[str, Any] = {"name": "neo4j_get_schema", "_meta": MODERN}
         if arguments != "missing":
@@ -213,5 +214,5 @@ def test_a_client_of_either_era_is_served_from_a_real_store(server: Server, own_
             return len(tools), await client.call_tool("neo4j_get_schema", {})
 
     count, result = anyio.run(go)
-    assert (count, result.is_error) == (6, False)
+    assert (count, result.is_error) == (len(TOOLS), False)
     assert {row["label"] for row in result.structured_content["labels"]} > {"Learning", "Episode"}

@@ -89,6 +89,10 @@ def test_a_tool_is_called_read_only_exactly_when_all_its_queries_are():
     assert hints == {
         "project_get_context": False,  # it counts what it handed out
         "project_add_learning": False,
+        "project_explain_learning": True,
+        "project_review_queue": True,
+        "project_resolve_learning": False,
+        "project_gate_audit": True,
         "episode_search": True,
         "episode_fetch": True,
         "neo4j_get_schema": True,
@@ -112,6 +116,7 @@ def test_a_tool_runs_no_query_it_has_not_declared(tmp_path, tool):
     run = FakeStore()
     served = server(tmp_path, lambda found: run)
     arguments = {"project_id": "github.com/acme/shop", "query": "cache", "text": "Caches are warm"}
+    arguments |= {"learning_id": "x", "action": "approve"}
     known = {name: arguments[name] for name in tool.asked.model_fields if name in arguments}
     from tests.server.asking import ask
 

@@ -45,47 +45,20 @@ def why(
     """Show where a line comes from: the words, who said them, what let it pass, who was told."""
     from mkg import migrate
     from mkg.db import connect
-    from mkg.features import learnings
+    from mkg.features.learnings import story
     from mkg.settings import load_settings
 
     with connect(load_settings(), caller="why") as run:
         migrate.check_schema(run)
-        found = learnings.why(run, id=id.strip())
+        found = story.of(run, id)
     if not found:
         raise Refused(f"nothing is known by the id {id.strip()[:80]!r}; copy it from the line")
     if as_json:
-        typer.echo(json.dumps([dataclasses.asdict(w) for w in found], default=_text, indent=2))
+        shown = [{**dataclasses.asdict(f.why), **dataclasses.asdict(f.story)} for f in found]
+        typer.echo(json.dumps(shown, default=_text, indent=2))
         return
-    for row in found:
-        typer.echo(explain(row))
-
-
-def explain(row: object) -> str:
-    """One learning's story in plain lines; `row` is a `learnings.Why`."""
-    from mkg.features.learnings import Why
-
-    assert isinstance(row, Why)
-    lines = [
-        f"{row.short_id}  {visible(row.text)}",
-        f"  {row.status}, {row.scope} scope, origin {row.origin}, "
-        f"supported by {row.support_count} session(s)",
-    ]
-    for e in row.evidence:
-        lines.append(
-            f"  said in {e['client']} session {e['session_id']} at {e['at']} ({e['event']}):"
-        )
-        lines.append(f"    “{visible(e['quote'])}”")
-    lines += [
-        f"  decision {d['no']} by {d['by']}: {d['to']} ({d['rule']}: {d['reason']})"
-        for d in row.decisions
-    ]
-    lines += [
-        f"  told to session {d['session_id']} at {d['at']} ({d['hook_event']})"
-        for d in row.deliveries
-    ]
-    if not row.deliveries:
-        lines.append("  told to nobody yet")
-    return "\n".join(lines)
+    for each in found:
+        typer.echo("\n".join(visible(line) for line in story.lines(each)))
 
 
 def visible(text: str) -> str:

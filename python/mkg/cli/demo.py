@@ -173,9 +173,10 @@ def _told(stage: Stage, name: str, payload: dict[str, Any]) -> str:
 
 
 def _show_learned(stage: Stage, session: str) -> str:
-    from mkg.cli.basics import explain
+    from mkg.cli.basics import visible
     from mkg.db import connect
     from mkg.features import gate, learnings, timeline
+    from mkg.features.learnings import story
     from mkg.features.timeline.episode import episode_id
 
     out.rule("3. what was learned, what waits, what was withheld")
@@ -196,8 +197,8 @@ def _show_learned(stage: Stage, session: str) -> str:
                 limit=20,
             )
             for row in rows:
-                for found in learnings.why(run, id=row.id):
-                    first, *rest = explain(found).split("\n")
+                for found in story.of(run, row.id):
+                    first, *rest = (visible(line) for line in story.lines(found))
                     out.print(f"[green]  learned[/green]  {escape(first)}")
                     out.print(escape(_indented("\n".join(rest), 11)))
         for owner in owners:

@@ -29,6 +29,7 @@ _REASONS = {
     "waiting_candidate": "its origin does not allow it to count without a person",
     "source_rejected": "what it rests on was rejected",
     "verdict": "you said something about it when it was told",
+    "proposal": "an agent proposes to change it",
 }
 _ORIGINS = {
     "user_typed": "typed by you",
@@ -246,6 +247,9 @@ def shown(item: "Queued") -> str:
         )
         if other["quote"]:
             lines.append(f"      “{visible(str(other['quote']))[:_QUOTE]}”")
+    for proposal in item.proposals:
+        words = f": {visible(str(proposal['text']))}" if proposal["text"] else ""
+        lines.append(f"    an agent proposes {proposal['action'].replace('_', ' ')}{words}")
     return "\n".join(lines)
 
 

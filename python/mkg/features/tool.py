@@ -70,6 +70,10 @@ class Call:
     paused: Callable[[], str] = lambda: ""
     """Why nothing may be recorded now, or nothing."""
     clock: Callable[[], datetime] = _now
+    modules: frozenset[str] = frozenset({"review"})
+    """What is switched on."""
+    agent_decides: bool = False
+    """Whether the user lets an agent do what only a person may (`MKG_REVIEW_CHANNEL=agent`)."""
     raw: Callable[[], Reading] = _no_reading
     """Raises Refused or a connection's error where raw queries cannot be asked."""
 

@@ -125,6 +125,8 @@ class Connection:
             session_id=client.session_id,
             settle=lambda: _settle(settings),
             paused=lambda: _paused(settings, folder),
+            modules=frozenset(settings.modules),
+            agent_decides=settings.review_channel == "agent",
             raw=lambda: self._raw(settings),
         ), fresh
 

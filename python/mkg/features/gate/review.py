@@ -46,6 +46,7 @@ class Queued:
     updated_at: datetime
     evidence: list[dict[str, Any]]
     conflicts: list[dict[str, Any]]
+    proposals: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,12 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposed:
+    id: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class LastDecision:
     id: str
     rule: str
@@ -142,6 +149,19 @@ def undo(run: Runner, *, decision: str, at: str) -> list[Restored]: ...
 
 @cypher("gate.standing")
 def standing(run: Runner, *, id: str) -> list[Standing]: ...
+
+
+@cypher("gate.propose")
+def propose(
+    run: Runner,
+    *,
+    id: str,
+    mark: str,
+    action: str,
+    text: str,
+    session_id: str | None,
+    at: str,
+) -> Proposed | None: ...
 
 
 @cypher("gate.last_decision")
