@@ -17,6 +17,7 @@ import pytest
 from mkg import doctor, embed
 from mkg.doctor import Link, client_side, store_side
 from mkg.install.clients import CLIENTS
+from mkg.localdb import config
 from mkg.settings import Settings
 from mkg_hooks import spool_trim
 from mkg_hooks.spool import Spool
@@ -328,6 +329,23 @@ def test_a_client_without_hooks_is_a_warning_unless_a_plugin_has_them(machine: M
     machine.mkg("install", "claude", "--yes")
     assert look("hooks").state == "warning"
     assert look("hooks").repair == "mkg uninstall claude --yes"
+
+
+@requirement("SEC-48")
+def test_what_a_server_should_shut_is_compared_with_what_it_runs_with(
+    ready: Machine, live: Live, monkeypatch: pytest.MonkeyPatch
+):
+    assert look("closings").state == "unknown"
+    live.server.write_user_file(ready.home)
+    assert look("closings").state == "ok"
+    wanted = {"db.logs.query.enabled": "INFO", "dbms.security.auth_enabled": "TRUE", "no.such": "x"}
+    monkeypatch.setattr(config, "CLOSING", wanted)
+    found = look("closings")
+    # The server is somebody else's here: what it leaves open is theirs to shut.
+    assert (found.state, found.repair) == ("warning", "neo4j.conf of that server")
+    assert found.says == (
+        "db.logs.query.enabled=OFF instead of INFO; no.such=(unknown) instead of x"
+    )
 
 
 def test_the_store_is_found_away_and_there(

@@ -13,8 +13,10 @@ from mkg import embed
 from mkg.db import connect
 from mkg.doctor import Link
 from mkg.errors import ModelUnavailable
+from mkg.features import ops
 from mkg.features.learnings import receipts
 from mkg.llm.choice import NotReady, ready
+from mkg.localdb import config
 from mkg.settings import Settings
 from mkg.worker import client
 from mkg_hooks.spool import Spool
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 SOCKET_BYTES = 100
 SKEW_SECONDS = 60.0
 DELIVERY_DAYS, FEW = 14, 3
+# Where a server of one's own listens, and what it logs, is the owner's choice.
+OWN_CHOICE = ("server.default_listen_address", "server.http.enabled", "server.https.enabled")
 LOW, TIGHT = 200 * 2**20, 2 * 2**30
 RESTART = "mkg worker stop && mkg worker start"
 
@@ -156,6 +160,27 @@ def embedder(settings: Settings) -> Link:
     return Link("embedder", "ok", found.model)
 
 
+def closings(settings: Settings) -> Link:
+    """Whether the running server is shut as far as the managed one is meant to be."""
+    if not _status(settings).running:
+        return Link("closings", "unknown", "the database comes first", "mkg db up")
+    managed = settings.store.uri is None
+    wanted = {n: v for n, v in config.CLOSING.items() if managed or n not in OWN_CHOICE}
+    # A server shows no internal setting, whatever its value.
+    wanted = {n: v for n, v in wanted.items() if not n.startswith("internal.")}
+    with connect(settings, caller="doctor", retry_seconds=0.0) as run:
+        found = {s.name: s.value for s in ops.server_settings(run, names=sorted(wanted))}
+    open_ones = [
+        f"{name}={found.get(name, '(unknown)')} instead of {value}"
+        for name, value in wanted.items()
+        if found.get(name, "").casefold() != value.casefold()
+    ]
+    if not open_ones:
+        return Link("closings", "ok", f"{len(wanted)} settings are shut")
+    repair = "mkg db down && mkg db up" if managed else "neo4j.conf of that server"
+    return Link("closings", "broken" if managed else "warning", "; ".join(open_ones), repair)
+
+
 def deliveries(settings: Settings) -> Link:
     """Whether what sessions were told stands in their clients' own records."""
     if not _status(settings).running:
@@ -219,6 +244,7 @@ LOOKS: "list[tuple[str, Look]]" = [
     ("spool", spool),
     ("database", database),
     ("schema", schema),
+    ("closings", closings),
     ("deliveries", deliveries),
     ("embedder", embedder),
     ("model access", model_access),

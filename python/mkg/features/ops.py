@@ -43,6 +43,16 @@ class ScanRecorded:
     recorded: int
 
 
+@dataclass(frozen=True, slots=True)
+class ServerSetting:
+    name: str
+    value: str
+
+
+@cypher("ops.server_settings")
+def server_settings(run: Runner, *, names: list[str]) -> list[ServerSetting]: ...
+
+
 @cypher("ops.scan_events")
 def scan_events(run: Runner, *, after: str, limit: int) -> list[Scanned]: ...
 

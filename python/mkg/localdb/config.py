@@ -23,6 +23,18 @@ FIXED = (
 )
 # Members of APOC that refuse to run inside the server's sandbox; the others in use do not need out.
 SANDBOXED = frozenset({"apoc.meta.schema"})
+# What keeps files, network and telemetry shut; `mkg doctor` compares them with the running server.
+CLOSING = {
+    "dbms.security.auth_enabled": "true",
+    "dbms.security.allow_csv_import_from_file_urls": "false",
+    "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
+    "dbms.usage_report.enabled": "false",
+    "client.allow_telemetry": "false",
+    "db.logs.query.enabled": "OFF",
+    "server.default_listen_address": "127.0.0.1",
+    "server.http.enabled": "false",
+    "server.https.enabled": "false",
+}
 _PLUGIN_CALL = re.compile(r"\b((?:apoc|gds)(?:\.\w+)+)\s*\(")
 _OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
@@ -105,7 +117,6 @@ def _neo4j(port: int, fit: Fit, names: tuple[str, ...]) -> str:
         "server.directories.plugins": "plugins",
         # Without this key any file of this machine can be read through a file URL.
         "server.directories.import": "import",
-        "server.default_listen_address": "127.0.0.1",
         "server.default_advertised_address": "127.0.0.1",
         "server.bolt.enabled": "true",
         "server.bolt.listen_address": f"127.0.0.1:{port}",
@@ -113,16 +124,9 @@ def _neo4j(port: int, fit: Fit, names: tuple[str, ...]) -> str:
         # Twice this is how long a client waits for a server that was suspended; by default 2 min.
         "server.bolt.connection_keep_alive": "5s",
         "server.bolt.connection_keep_alive_streaming_scheduling_interval": "5s",
-        "server.http.enabled": "false",
-        "server.https.enabled": "false",
-        "dbms.security.auth_enabled": "true",
         "dbms.security.procedures.unrestricted": ",".join(unrestricted(names)),
         "dbms.security.procedures.allowlist": ",".join(names),
-        "dbms.security.allow_csv_import_from_file_urls": "false",
-        "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
-        "dbms.usage_report.enabled": "false",
-        "client.allow_telemetry": "false",
-        "db.logs.query.enabled": "OFF",
+        **CLOSING,
         "db.query.default_language": "CYPHER_25",
         # Plans made for a small store serve a growing one: ours are index look-ups either way.
         "dbms.cypher.min_replan_interval": "5m",
