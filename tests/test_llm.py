@@ -42,7 +42,7 @@ def tell(stub: StubModel, tmp_path: Path, **llm: object):
     return answer, account, waits
 
 
-@requirement("MEM-W53", "MEM-W54")
+@requirement("MEM-W53")
 def test_a_reply_comes_back_in_its_form_with_model_and_prompt_and_what_it_took(tmp_path: Path):
     with StubModel([{"then": {"json": GOOD, "usage": [120, 30]}}]) as stub:
         answer, account, waits = tell(stub, tmp_path)

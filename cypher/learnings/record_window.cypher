@@ -8,11 +8,13 @@
 // @param   user_id     STRING
 // @param   event_ids   LIST<STRING NOT NULL> NOT NULL
 // @param   produced    LIST<STRING NOT NULL> NOT NULL
+// @param   episodes    LIST<STRING NOT NULL> NOT NULL
+// @param   revised     LIST<MAP NOT NULL> NOT NULL  each {id, model, demoted}
 // @param   facts       MAP NOT NULL    mode, llm_status, extractor, learning_count, refused_count
 // @param   at          STRING NOT NULL
 // @return  first_time  BOOLEAN NOT NULL
 // @locks   (:Session) of every event, exclusive, before its watermark moves
-// @index   processing_id, session_event_id, session_id, learning_id, project_id
+// @index   processing_id, session_event_id, session_id, learning_id, project_id, episode_id
 // @why     What was read is marked in the transaction that stores what it yielded: a crash between
 //          the two would lose a window or read it twice.
 MERGE (run:ProjectProcessing {id: $id})
@@ -21,10 +23,8 @@ MERGE (run:ProjectProcessing {id: $id})
     run.session_id = $session_id,
     run.project_id = $project_id,
     run.user_id = $user_id,
-    run.status = 'ok',
-    run.event_count = size($event_ids),
     run.times = 0
-SET run += $facts, run.times = run.times + 1
+SET run += $facts, run.status = 'ok', run.event_count = size($event_ids), run.times = coalesce(run.times, 0) + 1
 WITH run
 CALL (run) {
   UNWIND $event_ids AS event_id
@@ -42,6 +42,17 @@ CALL (run) {
   UNWIND $produced AS learning_id
   MATCH (l:Learning {id: learning_id})
   MERGE (run)-[:PRODUCED_LEARNING]->(l)
+}
+CALL (run) {
+  UNWIND $episodes AS episode_id
+  MATCH (e:Episode {id: episode_id})
+  MERGE (run)-[:PRODUCED_OBSERVATION]->(e)
+}
+CALL (run) {
+  UNWIND $revised AS change
+  MATCH (l:Learning {id: change.id})
+  MERGE (run)-[u:UPDATED_LEARNING]->(l)
+  SET u.llm_model = change.model, u.demoted_from_approved = change.demoted
 }
 CALL (run) {
   UNWIND

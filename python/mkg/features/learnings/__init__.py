@@ -43,6 +43,21 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempts:
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A session that stopped and of which not everything has been read."""
+
+    session_id: str
+    project_id: str | None
+    user_id: str | None
+    client: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A learning found by meaning or by words."""
 
@@ -138,9 +153,28 @@ def record_window(
     user_id: str | None,
     event_ids: list[str],
     produced: list[str],
+    episodes: list[str],
+    revised: list[dict[str, Any]],
     facts: dict[str, Any],
     at: str,
 ) -> Recorded: ...
+
+
+@cypher("learnings.record_failure")
+def record_failure(
+    run: Runner,
+    *,
+    id: str,
+    session_id: str,
+    project_id: str | None,
+    user_id: str | None,
+    reason: str,
+    at: str,
+) -> Attempts: ...
+
+
+@cypher("learnings.unread")
+def unread(run: Runner, *, since: datetime, limit: int) -> list[Unread]: ...
 
 
 @cypher("learnings.recall")

@@ -147,6 +147,9 @@ class Candidate:
     tool_key: str | None = None
     error_signature: str | None = None
     resolved: bool | None = None
+    replaces: str | None = None
+    """The old value in words, where the statement says that it takes the place of one."""
+    task_pattern: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +326,7 @@ def _from_failure(window: Sequence[Turn], index: int) -> Candidate | None:
         return None
     failed = errors.leaves(failure.tool_input or "")
     key = errors.tool_key(failure.tool_name)
-    fixed = _fix(window, index, key, failed)
+    fixed = fix_of(window, index)
     if fixed is None:
         return None
     start, end = span
@@ -347,8 +350,10 @@ def _from_failure(window: Sequence[Turn], index: int) -> Candidate | None:
     )
 
 
-def _fix(window: Sequence[Turn], index: int, key: str, failed: str) -> str | None:
-    """Return the input of the first later call of the tool that resembles `failed` and worked."""
+def fix_of(window: Sequence[Turn], index: int) -> str | None:
+    """Return the input of the first later call that resembles a failed one and worked."""
+    failure = window[index]
+    key, failed = errors.tool_key(failure.tool_name or ""), errors.leaves(failure.tool_input or "")
     for later in window[index + 1 :]:
         if later.role not in ("tool_success", "tool_failure") or not later.tool_name:
             continue

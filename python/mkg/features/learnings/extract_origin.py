@@ -68,6 +68,33 @@ _PATH_KEYS = ("file_path", "path", "notebook_path", "directory", "dir_path", "cw
 _RAW_PATH = re.compile(r"\"(?:file_path|path|notebook_path)\"\s*:\s*\"([^\"]{1,1000})\"")
 
 
+RANKS = (
+    "user_typed",
+    "user_pasted",
+    "assistant_clean",
+    "assistant_local",
+    "import",
+    "tool",
+    "mcp_write",
+    "assistant_tainted",
+)
+"""Origins, the most trusted first."""
+
+
+def worst(origins: Sequence[str]) -> str:
+    """The least trusted of some origins; an unknown one is the least of all."""
+    return max(origins, key=_rank)
+
+
+def no_better_than(origin: str) -> list[str]:
+    """The origins that `origin` may speak against: its own and every less trusted one."""
+    return [one for one in RANKS if _rank(one) >= _rank(origin)]
+
+
+def _rank(origin: str) -> int:
+    return RANKS.index(origin) if origin in RANKS else len(RANKS)
+
+
 def prompt_origin(prompt: str, source: str | None) -> str:
     """Return `user_typed` for short plain words of a person, `user_pasted` for everything else."""
     if source not in (None, "", "user"):

@@ -1,8 +1,12 @@
-"""Learning from a session: what is new in it is read once, a window at a time."""
+"""Learning from a session: what is new in it is read once, a window at a time, under a lease.
+
+Without a model what people state and what failed calls teach is found by rules. With one, each
+chunk of a window is shown to it as well; a chunk whose model failed stays unread, for another try.
+"""
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -10,13 +14,20 @@ from mkg.bundle import Runner
 from mkg.embed import Embedder, check_dimension
 from mkg.features import learnings
 from mkg.features.gate.decide import Approved, Waits
+from mkg.features.gate.decision import NOBODY, Consulted
 from mkg.features.gate.rules import DEFAULT, Rules
+from mkg.features.learnings import observe, propose, revise
+from mkg.features.learnings.chunks import Chunk, Shown, plan
 from mkg.features.learnings.extract import Candidate, Turn, extract
-from mkg.features.learnings.extract import assistant_origin as origin_of_assistant
+from mkg.features.learnings.turns import placed
 from mkg.features.learnings.write import EXTRACTOR, Owner, Written, consult, store
+from mkg.features.lease import Lease, LeaseLost, leased
+from mkg.llm import Failed, Model, Skipped
 
 WINDOW = 200
 TOLD = 100
+MOST_ATTEMPTS = 5
+NO_MODEL = "deterministic extraction"
 _LIFECYCLE = frozenset({"SessionStart", "SessionEnd"})
 
 
@@ -29,13 +40,73 @@ class Store(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads, and with what."""
+
+    run: Store
+    embedder: Embedder | None
+    session_id: str
+    owner: Owner
+    rules: Rules = DEFAULT
+    client: str | None = None
+
+    @property
+    def model(self) -> Model | None:
+        """Who is asked, if anybody."""
+        return self.rules.model
+
+    @property
+    def vectors_by(self) -> str | None:
+        """The name of the model that makes the vectors."""
+        return self.embedder.model if self.embedder else None
+
+    @property
+    def owner_keys(self) -> list[str]:
+        """Whose learnings a model may see and change."""
+        keys = (self.owner.key("project"), self.owner.key("user"))
+        return [key for key in keys if key is not None]
+
+
+@dataclass(frozen=True, slots=True)
 class Learned:
-    """What one window gave."""
+    """What one window gave; `failed` tells why a chunk was left for later."""
 
     events: int
     approved: tuple[str, ...]
     waiting: tuple[str, ...]
     refused: int
+    failed: str | None = None
+
+
+@dataclass(slots=True)
+class _Totals:
+    events: int = 0
+    approved: list[str] = field(default_factory=list[str])
+    waiting: list[str] = field(default_factory=list[str])
+    refused: int = 0
+
+    def add(self, events: int, written: Sequence[Written]) -> None:
+        self.events += events
+        for item in written:
+            match item.outcome:
+                case Approved() if item.upserted:
+                    self.approved.append(item.upserted.id)
+                case Waits() if item.upserted:
+                    self.waiting.append(item.upserted.id)
+                case _:
+                    self.refused += 1
+
+    def learned(self, failed: str | None = None) -> Learned:
+        return Learned(self.events, tuple(self.approved), tuple(self.waiting), self.refused, failed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    """What the model said of one chunk, ready to be written."""
+
+    facts: dict[str, Any]
+    proposed: tuple[propose.Proposed, ...] = ()
+    observed: tuple[observe.Observed, ...] = ()
 
 
 def learn(
@@ -45,115 +116,270 @@ def learn(
     session_id: str,
     owner: Owner,
     rules: Rules = DEFAULT,
+    client: str | None = None,
 ) -> Learned:
     """Read what is new in a session and its subagents, learn from it, mark it as read."""
-    totals = [0, 0]
-    approved: list[str] = []
-    waiting: list[str] = []
-    while True:
-        events = learnings.window(run, session_id=session_id, limit=WINDOW)
-        if not events or all(event.event_name in _LIFECYCLE for event in events):
-            break
-        written = _one_window(run, embedder, session_id, owner, events, rules)
-        totals[0] += len(events)
-        for item in written:
-            match item.outcome:
-                case Approved() if item.upserted:
-                    approved.append(item.upserted.id)
-                case Waits() if item.upserted:
-                    waiting.append(item.upserted.id)
-                case _:
-                    totals[1] += 1
-        if len(events) < WINDOW:
-            break
-    return Learned(totals[0], tuple(approved), tuple(waiting), totals[1])
+    reader = Reader(run, embedder, session_id, owner, rules, client)
+    totals = _Totals()
+    failed: str | None = None
+    # What came while another held the lease would wait for a next stop that may never be.
+    while failed is None and _unread(reader):
+        with leased(run, f"window:{session_id}") as lease:
+            if lease is None:
+                break
+            try:
+                failed = _windows(reader, lease, totals)
+            except LeaseLost:
+                break
+    return totals.learned(failed)
 
 
-def _one_window(
-    run: Store,
-    embedder: Embedder | None,
-    session_id: str,
-    owner: Owner,
-    events: Sequence[learnings.WindowEvent],
-    rules: Rules,
-) -> list[Written]:
-    recalled = [t.text for t in learnings.told(run, session_id=session_id, limit=TOLD)]
-    candidates = extract(turns(events), recalled=recalled)
+def _unread(reader: Reader) -> list[learnings.WindowEvent]:
+    events = learnings.window(reader.run, session_id=reader.session_id, limit=WINDOW)
+    return [] if all(event.event_name in _LIFECYCLE for event in events) else events
+
+
+def _windows(reader: Reader, lease: Lease, totals: _Totals) -> str | None:
+    """Read until nothing is left; returns why it stopped before that."""
+    while events := _unread(reader):
+        told = learnings.told(reader.run, session_id=reader.session_id, limit=TOLD)
+        heard, places = placed(events)
+        found = extract(heard, recalled=[t.text for t in told])
+        for chunk in _chunks(reader, heard, places, len(events)):
+            part = events[chunk.first : chunk.end]
+            ids = {event.event_id for event in part}
+            own = [candidate for candidate in found if candidate.event_id in ids]
+            failed, written = _one_chunk(reader, lease, part, chunk, own)
+            totals.add(0 if failed else len(part), written)
+            if failed is not None:
+                return failed
+    return None
+
+
+def _chunks(
+    reader: Reader, heard: Sequence[Turn], places: Sequence[int], events: int
+) -> list[Chunk]:
+    if reader.model is None:
+        return [Chunk(0, events, ())]
+    return plan(heard, places, events)
+
+
+def _one_chunk(
+    reader: Reader,
+    lease: Lease,
+    part: Sequence[learnings.WindowEvent],
+    chunk: Chunk,
+    found: list[Candidate],
+) -> tuple[str | None, list[Written]]:
+    """Read one chunk and commit it; a text says why it was left unread."""
+    thought = _think(reader, chunk, found)
+    first = hashlib.sha1(part[0].event_id.encode()).hexdigest()[:16]
+    id = f"processing:{reader.owner.project_id or 'none'}:{reader.session_id}:turn:{first}"
+    if isinstance(thought, Failed):
+        attempts, written = _left(reader, lease, id, thought.reason, found)
+        if attempts < MOST_ATTEMPTS:
+            return thought.reason, written
+        # Read without a model in the end: a chunk that no model can read must not stop the rest.
+        thought = _Thought({"llm_status": "failed", "llm_skip_reason": thought.reason[:300]})
+    return None, _commit(reader, lease, id, part, found, thought)
+
+
+def _think(reader: Reader, chunk: Chunk, found: Sequence[Candidate]) -> _Thought | Failed:
+    """Both calls for every sheet of a chunk; the first decides whether it was read."""
+    if reader.model is None:
+        return _Thought({"llm_status": "skipped", "llm_skip_reason": NO_MODEL})
+    proposed: list[propose.Proposed] = []
+    observed: list[observe.Observed] = []
+    facts: dict[str, Any] = {"llm_status": "skipped", "llm_skip_reason": "nothing was said"}
+    for sheet in chunk.sheets:
+        answer = propose.propose(
+            reader.model,
+            reader.run,
+            reader.embedder,
+            sheet,
+            owner_keys=reader.owner_keys,
+            found=found,
+            client=reader.client,
+        )
+        if isinstance(answer, Failed):
+            return answer
+        if isinstance(answer, Skipped):
+            facts = {"llm_status": "skipped", "llm_skip_reason": answer.reason[:300]}
+            break
+        proposed += answer.proposed
+        facts = {"llm_status": "ok", "llm_model": answer.model, "llm_prompt": answer.prompt}
+        observed += _observed(reader, reader.model, sheet)
+    return _Thought(facts, tuple(proposed), tuple(observed))
+
+
+def _observed(reader: Reader, model: Model, sheet: Sequence[Shown]) -> list[observe.Observed]:
+    if reader.owner.project_id is None:
+        return []
+    return observe.observe(
+        model,
+        reader.embedder,
+        sheet,
+        project_id=reader.owner.project_id,
+        user_id=reader.owner.user_id,
+        session_id=reader.session_id,
+        client=reader.client,
+    )
+
+
+def _left(
+    reader: Reader, lease: Lease, id: str, reason: str, found: list[Candidate]
+) -> tuple[int, list[Written]]:
+    """Note that a chunk could not be read; what rules found in it is kept the first time."""
     at = datetime.now(UTC).isoformat()
-    digest = hashlib.sha1("\n".join(e.event_id for e in events).encode()).hexdigest()[:16]
-    vectors = _vectors(embedder, candidates)
-    model = embedder.model if embedder else None
-    said = consult(run, candidates, vectors, owner=owner, model=model, at=at, rules=rules)
+    vectors = _vectors(reader.embedder, found)
+
+    def work(unit: Runner) -> tuple[int, list[Written]]:
+        lease.check(unit)
+        attempts = learnings.record_failure(
+            unit,
+            id=id,
+            session_id=reader.session_id,
+            project_id=reader.owner.project_id,
+            user_id=reader.owner.user_id,
+            reason=reason[:300],
+            at=at,
+        ).attempts
+        if attempts > 1:
+            return attempts, []
+        return attempts, _stored(unit, reader, found, vectors, at, NOBODY)
+
+    return reader.run.in_one(work, name="learnings.failed")
+
+
+def _commit(
+    reader: Reader,
+    lease: Lease,
+    id: str,
+    part: Sequence[learnings.WindowEvent],
+    found: list[Candidate],
+    thought: _Thought,
+) -> list[Written]:
+    """Everything that a chunk gave, and that it was read, in one transaction."""
+    at = datetime.now(UTC).isoformat()
+    candidates = [*found, *(p.candidate for p in thought.proposed)]
+    vectors = _vectors(reader.embedder, candidates)
+    changes = revise.changes(
+        thought.proposed,
+        vectors[len(found) :],
+        owner=reader.owner,
+        model=reader.vectors_by,
+        version=id,
+        at=at,
+    )
+    # Before the transaction: nothing is locked while a model thinks.
+    said = consult(
+        reader.run,
+        candidates,
+        vectors,
+        owner=reader.owner,
+        model=reader.vectors_by,
+        at=at,
+        rules=reader.rules,
+    )
 
     def work(unit: Runner) -> list[Written]:
-        written = store(
+        lease.check(unit)
+        revised = revise.revise(unit, rows=changes, owner_keys=reader.owner_keys) if changes else []
+        foreign = {r.id for r in revised if r.outcome == "foreign"}
+        kept = [
+            n
+            for n in range(len(candidates))
+            if n < len(found) or thought.proposed[n - len(found)].existing not in foreign
+        ]
+        written = _stored(
             unit,
-            candidates,
-            vectors,
-            owner=owner,
-            session_id=session_id,
-            source="hooks-stop",
-            model=model,
-            at=at,
-            rules=rules,
-            consulted=said,
+            reader,
+            [candidates[n] for n in kept],
+            [vectors[n] for n in kept],
+            at,
+            said if len(kept) == len(candidates) else _renumbered(said, kept),
         )
-        produced = [item.upserted.id for item in written if item.upserted]
-        learnings.record_window(
-            unit,
-            id=f"processing:{owner.project_id or 'none'}:{session_id}:turn:{digest}",
-            session_id=session_id,
-            project_id=owner.project_id,
-            user_id=owner.user_id,
-            event_ids=[event.event_id for event in events],
-            produced=list(dict.fromkeys(produced)),
-            facts={
-                "mode": "turn",
-                "llm_status": "skipped",
-                "llm_skip_reason": "deterministic extraction",
-                "extractor": EXTRACTOR,
-                "learning_count": len(set(produced)),
-                "refused_count": len(written) - len(produced),
-            },
-            at=at,
-        )
+        _record(unit, reader, id, part, thought, written, revised, at)
         return written
 
-    return run.in_one(work, name="learnings.learn")
+    return reader.run.in_one(work, name="learnings.learn")
 
 
-def turns(events: Sequence[learnings.WindowEvent]) -> list[Turn]:
-    """Dialogue and tool calls of a window, each with the origin of its words.
+def _record(
+    unit: Runner,
+    reader: Reader,
+    id: str,
+    part: Sequence[learnings.WindowEvent],
+    thought: _Thought,
+    written: Sequence[Written],
+    revised: Sequence[revise.Revised],
+    at: str,
+) -> None:
+    """Write down what happened, and that these events were read."""
+    produced = list(dict.fromkeys(item.upserted.id for item in written if item.upserted))
+    episodes = observe.write(
+        unit,
+        thought.observed,
+        project_id=reader.owner.project_id or "",
+        session_id=reader.session_id,
+        started_at=min(event.at for event in part),
+        ended_at=max(event.at for event in part),
+        model=reader.vectors_by,
+    )
+    learnings.record_window(
+        unit,
+        id=id,
+        session_id=reader.session_id,
+        project_id=reader.owner.project_id,
+        user_id=reader.owner.user_id,
+        event_ids=[event.event_id for event in part],
+        produced=produced,
+        episodes=episodes,
+        revised=[
+            {"id": r.id, "model": thought.facts.get("llm_model"), "demoted": r.demoted}
+            for r in revised
+            if r.outcome == "revised"
+        ],
+        facts={
+            "mode": "turn",
+            "extractor": EXTRACTOR,
+            "learning_count": len(produced),
+            "refused_count": sum(1 for item in written if item.upserted is None),
+            "observation_count": len(episodes),
+            **thought.facts,
+        },
+        at=at,
+    )
 
-    A successful call appears with its input only, as a possible fix of a failed one.
-    """
-    made: list[Turn] = []
-    since_user: list[tuple[str, str]] = []
-    seen_prompt = False
-    for e in events:
-        if e.event_name == "UserPromptSubmit" and e.prompt:
-            since_user, seen_prompt = [], True
-            made.append(Turn(e.event_id, e.seq, "user", e.prompt, e.origin or "user_pasted"))
-        elif e.event_name == "Stop" and e.message:
-            # Without the prompt in sight nobody knows what tools stood between: assume the worst.
-            origin = origin_of_assistant(since_user) if seen_prompt else "assistant_tainted"
-            made.append(Turn(e.event_id, e.seq, "assistant", e.message, origin))
-        elif e.event_name in {"PostToolUse", "PostToolUseFailure"} and e.tool_name:
-            since_user.append((e.tool_name, e.tool_input or ""))
-            role = "tool_failure" if e.failed else "tool_success"
-            made.append(
-                Turn(
-                    e.event_id,
-                    e.seq,
-                    role,
-                    (e.error or "") if e.failed else "",
-                    "tool",
-                    e.tool_name,
-                    e.tool_input,
-                    e.tool_use_id,
-                )
-            )
-    return made
+
+def _stored(
+    unit: Runner,
+    reader: Reader,
+    candidates: Sequence[Candidate],
+    vectors: Sequence[list[float] | None],
+    at: str,
+    consulted: Consulted,
+) -> list[Written]:
+    return store(
+        unit,
+        candidates,
+        vectors,
+        owner=reader.owner,
+        session_id=reader.session_id,
+        source="hooks-stop",
+        model=reader.vectors_by,
+        at=at,
+        rules=reader.rules,
+        consulted=consulted,
+    )
+
+
+def _renumbered(said: Consulted, kept: Sequence[int]) -> Consulted:
+    """What was said of the candidates that are left, by their new numbers."""
+    return Consulted(
+        {n: said.screened[old] for n, old in enumerate(kept) if old in said.screened},
+        {n: said.answers[old] for n, old in enumerate(kept) if old in said.answers},
+    )
 
 
 def _vectors(

@@ -233,7 +233,7 @@ def _row(
         "words_key": words_key(owner_key, candidate.text),
         "project_id": owner.project_id,
         "user_id": owner.user_id,
-        "task_pattern": task_pattern,
+        "task_pattern": task_pattern or candidate.task_pattern,
         "tool_key": candidate.tool_key,
         "error_signature": candidate.error_signature,
         "resolved": candidate.resolved,
