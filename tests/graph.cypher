@@ -50,6 +50,7 @@ CREATE (learning)-[:CONTRADICTS {reason: 'x', source: 'x', at: datetime('2026-01
 CREATE (learning)-[:CONTRADICTED_BY {reason: 'x', source: 'x', decision: 'x', at: datetime('2026-01-01T00:00:00Z')}]->(learning)
 CREATE (learning)-[:ALREADY_LEARNED_FROM {reason: 'x', at: datetime('2026-01-01T00:00:00Z')}]->(learning)
 CREATE (verdict)-[:ABOUT]->(learning)
+CREATE (learning)-[:NOT_HERE {at: datetime('2026-01-01T00:00:00Z'), until: datetime('2126-01-01T00:00:00Z')}]->(project)
 CREATE (gateDecision)-[:ABOUT]->(learning)
 CREATE (projectProcessing)-[:UPDATED_LEARNING {llm_model: 'x', demoted_from_approved: true}]->(learning)
 CREATE (projectProcessing)-[:PRODUCED_OBSERVATION]->(episode)

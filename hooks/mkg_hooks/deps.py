@@ -29,6 +29,8 @@ class SessionState:
 
     identity: Identity | None = None
     told: set[str] = field(default_factory=set[str])
+    unwanted: frozenset[str] | None = None
+    """What a person did not want to be told in this project; read at a start."""
     new_epoch: bool = False
     """A clear or compact was seen whose event is not yet in the graph."""
     start_block: str | None = None

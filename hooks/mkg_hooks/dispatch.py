@@ -20,6 +20,7 @@ from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.inject import Section
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
+from mkg_hooks.on import gate as on_gate
 from mkg_hooks.on import learnings as on_learnings
 from mkg_hooks.on import timeline as on_timeline
 from mkg_hooks.payload import HookEvent, HookResult
@@ -45,6 +46,7 @@ Background = Callable[[dict[str, Any], Deps, Neo4jRunner], None]
 FOREGROUND: dict[str, Foreground] = {
     "learnings": on_learnings.sections,
     "timeline": on_timeline.sections,
+    "gate": on_gate.sections,
 }
 MEND_PAGE = 16
 MENDING: dict[str, embedding.Mending] = {
@@ -172,6 +174,9 @@ def apply(records: Sequence[dict[str, Any]], deps: Deps) -> None:
             # Who wrote a prompt may stand in an event just before it.
             rows = _flush(run, rows)
         rows.append(_row(record, deps, run))
+        if added := on_learnings.added(record):
+            rows = _flush(run, rows)
+            on_learnings.link(record, added, run)
         route = routes().get(str(record["name"]))
         if route is not None and (route.background or record["name"] == "SessionStart"):
             rows = _flush(run, rows)
@@ -201,6 +206,7 @@ def warm(deps: Deps, *, once: bool = False) -> None:
     for _ in range(1 if once else WARM_ROUNDS):
         on_learnings.warm(run, vector, deps.embed.model if deps.embed else "")
         on_timeline.warm(run)
+        on_gate.warm(run)
 
 
 def mend(deps: Deps, marks: dict[str, str]) -> bool:

@@ -28,7 +28,15 @@ _HIDDEN = "Deploy with\u202e care\x1b[2J and \u200bmake ship."
 class Desk:
     """A person at a terminal of their own."""
 
-    def __init__(self, live: Live, home: Path, *arguments: str, program: str = _ALONE):
+    def __init__(
+        self,
+        live: Live,
+        home: Path,
+        *arguments: str,
+        program: str = _ALONE,
+        command: str = "review",
+        folder: Path | None = None,
+    ):
         live.server.write_user_file(home)
         self.text = ""
         # The variables are the test's; a mark of a client that runs the tests is not.
@@ -36,8 +44,10 @@ class Desk:
         env |= {"MKG_USER_ID": "ann", "TERM": "dumb", "COLUMNS": "200"}
         pid, self._screen = pty.fork()
         if pid == 0:  # pragma: no cover
-            os.chdir(home)
-            os.execve(sys.executable, [sys.executable, "-c", program, "review", *arguments], env)
+            os.chdir(folder or home)
+            env["PWD"] = str(folder or home)
+            words = [sys.executable, "-c", program, *command.split(), *arguments]
+            os.execve(sys.executable, words, env)
         self._pid = pid
 
     def until(self, pattern: str) -> str:

@@ -1,7 +1,9 @@
 """Learnings at hooks: facts at a start, what bears on a prompt, learning at a stop."""
 
+import contextlib
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from mkg import lexical
 from mkg.bundle import Runner
@@ -18,6 +20,8 @@ from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
 from mkg_hooks.payload import HookEvent, to_record
 
+MOST_PARTS, MOST_LINKED = 2_000, 20
+
 
 def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     """Up to `most` learnings: about the user at a start, for the prompt otherwise."""
@@ -26,6 +30,11 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     most = min(most, deps.settings.recall_limit)
     who = identify(to_record(event), deps)
     state = deps.memory.of(event.session_id)
+    fresh = event.name == "SessionStart" or state.unwanted is None
+    if who.project_id is not None and fresh:
+        found_here = learnings.unwanted(deps.run, project_id=who.project_id)
+        state.unwanted = frozenset(row.id for row in found_here)
+    unwanted = state.unwanted or frozenset[str]()
     # An epoch that the graph has not heard of yet must not be judged by what it knows of the old.
     asking = None if state.new_epoch else event.session_id
     if event.name == "SessionStart":
@@ -33,7 +42,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
             deps.run,
             user_id=who.user_id,
             session_id=None if state.retell else asking,
-            excluded=[] if state.retell else sorted(state.told),
+            excluded=sorted(unwanted if state.retell else unwanted | state.told),
             limit=most,
         )
         return [_section("About the user", [inject.item(f) for f in facts], facts)]
@@ -45,7 +54,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
         query,
         project_id=who.project_id,
         session_id=asking,
-        excluded=sorted(state.told),
+        excluded=sorted(unwanted | state.told),
         limit=most,
     )
     heading = "For this prompt"
@@ -88,6 +97,44 @@ def gate_rules(deps: Deps) -> Rules:
     )
 
 
+def added(record: Mapping[str, Any]) -> list[str]:
+    """The learnings that a finished call of `project_add_learning` named in its answer."""
+    if record["name"] != "PostToolUse" or record.get("is_interrupt") or record.get("tool_error"):
+        return []
+    if not str(record.get("tool_name") or "").endswith("project_add_learning"):
+        return []
+    return _learning_ids(record.get("tool_output"))
+
+
+def link(record: Mapping[str, Any], ids: list[str], run: Runner) -> None:
+    """Join them to the session of the call, where the server could not tell which it was."""
+    learnings.link_session(
+        run, session_id=str(record["session_id"]), ids=ids, at=str(record["received_at"])
+    )
+
+
+def _learning_ids(answer: object) -> list[str]:
+    """Every `id` of a learning in an answer of any shape: texts of JSON, lists, objects."""
+    found: list[str] = []
+    waiting: list[object] = [answer]
+    for _ in range(MOST_PARTS):
+        if not waiting:
+            break
+        one = waiting.pop()
+        if isinstance(one, str) and one.lstrip()[:1] in ("{", "["):
+            with contextlib.suppress(ValueError, RecursionError):
+                waiting.append(json.loads(one))
+        elif isinstance(one, list):
+            waiting.extend(cast("list[object]", one))
+        elif isinstance(one, dict):
+            parts = cast("dict[str, object]", one)
+            id = parts.get("id")
+            if isinstance(id, str) and id.startswith("learning:"):
+                found.append(id)
+            waiting.extend(parts.values())
+    return list(dict.fromkeys(found))[:MOST_LINKED]
+
+
 def origin(record: Mapping[str, Any], run: Runner) -> str | None:
     """The origin of an event's own words, bound when it is stored (D10)."""
     if record["name"] == "UserPromptSubmit":
@@ -107,6 +154,7 @@ def origin(record: Mapping[str, Any], run: Runner) -> str | None:
 def warm(run: Runner, vector: list[float] | None, model: str) -> None:
     """Let the server plan the statements of a prompt."""
     nobody = "project:warm-up"
+    learnings.unwanted(run, project_id=nobody)
     learnings.recall(
         run,
         owner_key=nobody,

@@ -250,3 +250,21 @@ def unembedded(run: Runner, *, after: str, model: str, limit: int) -> list[Unemb
 
 @cypher("learnings.embed")
 def embed(run: Runner, *, rows: list[dict[str, Any]], model: str) -> Embedded: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    id: str
+
+
+@cypher("learnings.unwanted")
+def unwanted(run: Runner, *, project_id: str) -> list[Unwanted]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    linked: int
+
+
+@cypher("learnings.link_session")
+def link_session(run: Runner, *, session_id: str, ids: list[str], at: str) -> Linked: ...
