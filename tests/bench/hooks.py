@@ -24,6 +24,7 @@ from tests.bench.measure import Estimate, interleaved, ratio, spread
 from tests.bench.processes import Command, Fired, clock, fire
 from tests.bench.report import Report, Row
 from tests.conftest import Server, shared_cache
+from tests.support.user_env import user_env
 
 ROOT = Path(__file__).parents[2]
 SEPARATE = Path(__file__).parent / "separate" / "hook.py"
@@ -286,18 +287,13 @@ def desk(store: Server) -> Iterator[Desk]:
             f'[remote "origin"]\n\turl = {REMOTE}\n', encoding="utf-8"
         )
         store.write_user_file(home)
-        env = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(home),
-            "MKG_HOME": str(home / "mkg"),
-            "MKG_CACHE": str(shared_cache()),
-            "MKG_USER_ID": "ann",
-            "LANG": "C.UTF-8",
-            "UV_CACHE_DIR": str(shared_cache() / "bench-uv"),
-            "MKG_BENCH_URI": store.uri,
-            "MKG_BENCH_USER": store.username,
-            "MKG_BENCH_PASSWORD": store.password,
-        }
+        env = user_env(
+            home,
+            UV_CACHE_DIR=str(shared_cache() / "bench-uv"),
+            MKG_BENCH_URI=store.uri,
+            MKG_BENCH_USER=store.username,
+            MKG_BENCH_PASSWORD=store.password,
+        )
         at = Desk(home, project, env, store)
         before = Path.cwd()
         try:

@@ -11,9 +11,9 @@ import pytest
 from tests.clients.family import Draw
 from tests.clients.kit.stub_model import parse
 from tests.clients.stories import PLANTED
-from tests.clients.switch import Switch
 from tests.clients.world import Run, World
 from tests.conftest import Server
+from tests.support.proxy import Proxy
 from tests.support.requirement import requirement
 
 pytestmark = [pytest.mark.clients, pytest.mark.live, pytest.mark.timeout(300)]
@@ -115,7 +115,7 @@ def test_without_the_database_nothing_changes_but_one_line_and_nothing_is_lost(
     world: World, live, said: Draw
 ):
     target = urlsplit(live.server.uri)
-    switch = Switch(target.hostname or "127.0.0.1", target.port or 7687)
+    switch = Proxy(target.hostname or "127.0.0.1", target.port or 7687)
     begin(world, replace(live.server, uri=f"bolt://127.0.0.1:{switch.port}"))
 
     world.plugin, plugin = None, world.plugin

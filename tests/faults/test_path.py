@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,22 +22,21 @@ from urllib.parse import urlsplit
 import pytest
 
 from mkg_hooks import wire
-from tests.clients.switch import Switch
-from tests.conftest import Live, Server, shared_cache
+from tests.conftest import Live, Server
 from tests.support.proxy import Proxy
 from tests.support.requirement import requirement
+from tests.support.user_env import importable, user_env
 
 LAUNCH = Path(__file__).parents[2] / "hooks" / "launch.py"
 
 
 @dataclass
 class User:
-    """A user's home whose store is the test database behind a switch."""
+    """A user's home and project, and the environment of their programs."""
 
     home: Path
     project: Path
-    switch: Switch | Proxy
-    env: dict[str, str] = field(default_factory=dict)
+    env: dict[str, str]
 
     def mkg(self, *words: str, check: bool = True) -> str:
         done = subprocess.run(
@@ -75,34 +74,32 @@ class User:
         self.mkg("worker", "drain", "--timeout", "40")
 
 
+@dataclass
+class Linked(User):
+    """One whose store is the test database behind a proxy that can be shut."""
+
+    link: Proxy
+
+
 @pytest.fixture
-def user(live: Live, tmp_path: Path) -> Iterator[User]:
+def user(live: Live, tmp_path: Path) -> Iterator[Linked]:
     parts = urlsplit(live.server.uri)
-    switch = Switch(str(parts.hostname), int(parts.port or 7687))
-    switch.open()
-    made = made_user(live, tmp_path, switch)
+    link = Proxy(str(parts.hostname), int(parts.port or 7687))
+    link.open()
+    made = made_user(live, tmp_path, link)
     yield made
     made.mkg("worker", "stop", check=False)
-    switch.close()
+    link.close()
 
 
-def made_user(live: Live, tmp_path: Path, switch: Switch | Proxy) -> User:
-    """A home whose store is the test database behind a switch or a bad network."""
+def made_user(live: Live, tmp_path: Path, link: Proxy) -> Linked:
+    """A home whose store is the test database behind that proxy."""
     home, project = tmp_path / "a user's home", tmp_path / "shop"
     home.mkdir()
     project.mkdir()
-    server = Server(f"bolt://127.0.0.1:{switch.port}", live.server.username, live.server.password)
+    server = Server(f"bolt://127.0.0.1:{link.port}", live.server.username, live.server.password)
     server.write_user_file(home)
-    env = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(home),
-        "MKG_HOME": str(home / "mkg"),
-        "MKG_CACHE": str(shared_cache()),
-        "MKG_USER_ID": "ann",
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-    }
-    return User(home, project, switch, env)
+    return Linked(home, project, user_env(home, **importable()), link)
 
 
 def stated(user: User, text: str, session: str) -> None:
@@ -136,10 +133,10 @@ def test_the_first_event_finds_no_worker_and_still_becomes_a_learning(
 
 
 @requirement("B95")
-def test_a_stopped_database_costs_one_line_and_no_event(user: User, live: Live) -> None:
+def test_a_stopped_database_costs_one_line_and_no_event(user: Linked, live: Live) -> None:
     user.mkg("worker", "start")
     user.drained()
-    user.switch.close()
+    user.link.close()
     lines: list[str] = []
     for n in range(3):
         out = user.hook(
@@ -157,7 +154,7 @@ def test_a_stopped_database_costs_one_line_and_no_event(user: User, live: Live) 
         )
     assert len(lines) == 1
     assert live.value("MATCH (e:SessionEvent) RETURN count(e)") == 0
-    user.switch.open()
+    user.link.open()
     user.drained()
     stored = live.rows(
         "MATCH (e:SessionEvent) RETURN e.event_name AS name, e.turn_id AS turn ORDER BY e.seq"
@@ -238,14 +235,14 @@ def test_kill_9_of_the_worker_during_writes_loses_and_doubles_nothing(
 
 
 def test_a_learning_survives_a_worker_killed_between_capture_and_learning(
-    user: User, live: Live
+    user: Linked, live: Live
 ) -> None:
     user.mkg("worker", "start")
     user.drained()
-    user.switch.close()
+    user.link.close()
     stated(user, "Remember that releases are cut from the trunk branch only.", "s1")
     os.kill(int(user.status()["pid"]), signal.SIGKILL)
-    user.switch.open()
+    user.link.open()
     user.drained()
     assert live.rows("MATCH (l:Learning) RETURN l.status AS s, l.text AS t") == [
         {"s": "approved", "t": "Releases are cut from the trunk branch only."}

@@ -27,8 +27,8 @@ SLOW_DISK = Path(__file__).with_name("slow_disk.py")
 ROUNDS = {"short": 1, "long": 25}
 
 
-def shots(home: Home, **more: object) -> Shots:
-    return Shots(home.environment(), home.project, **more)  # type: ignore[arg-type]
+def shots(home: Home) -> Shots:
+    return Shots(home.environment(), home.project)
 
 
 def no_worker(home: Home) -> None:

@@ -6,7 +6,6 @@ It is a managed server of this test's own: nobody else's data hangs on it.
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from tests.faults.test_path import User, send
 from tests.faults.test_plan_graph import CHAIN, STORED, Steady, prompts
 from tests.hooks.launching import wait_until
 from tests.support.requirement import requirement
+from tests.support.user_env import importable, user_env
 
 pytestmark = pytest.mark.live
 Held = Callable[[Outcome], None]
@@ -65,16 +65,8 @@ def owner(settings: Settings, tmp_path: Path) -> Iterator[User]:
     """A user of that server, whose worker starts before the schema is there."""
     project = tmp_path / "shop"
     project.mkdir()
-    env = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(settings.home.parent),
-        "MKG_HOME": str(settings.home),
-        "MKG_CACHE": str(shared_cache()),
-        "MKG_USER_ID": "ann",
-        "EMBEDDING_MODEL": "none",
-        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-    }
-    made = User(settings.home.parent, project, None, env)  # type: ignore[arg-type]
+    home = settings.home.parent
+    made = User(home, project, user_env(home, EMBEDDING_MODEL="none", **importable()))
     localdb.up(settings, env=subprocess_env(), migrate=False, proofs=False)
     made.mkg("worker", "start")
     yield made

@@ -15,6 +15,7 @@ from mkg.settings import Settings, subprocess_env
 from tests.conftest import Live, Server, shared_cache
 from tests.faults.test_path import User, stated, told
 from tests.support.requirement import requirement
+from tests.support.user_env import importable, user_env
 
 NAME = "mem2"
 
@@ -52,16 +53,7 @@ def user(server: Server, tmp_path: Path) -> Iterator[User]:
     home.mkdir()
     project.mkdir()
     server.write_user_file(home)
-    env = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(home),
-        "MKG_HOME": str(home / "mkg"),
-        "MKG_CACHE": str(shared_cache()),
-        "MKG_USER_ID": "ann",
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": ":".join(p for p in sys.path if p),
-    }
-    made = User(home, project, None, env)  # type: ignore[arg-type]
+    made = User(home, project, user_env(home, **importable()))
     yield made
     made.mkg("worker", "stop", check=False)
 

@@ -19,9 +19,10 @@ import pytest
 
 from mkg.worker import client
 from mkg_hooks.spool import Spool
-from tests.conftest import Live, shared_cache
+from tests.conftest import Live
 from tests.hooks.launching import wait_until
 from tests.support.requirement import requirement
+from tests.support.user_env import user_env
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("python", "hooks", "cypher", "gds", "migrations", "plugin")
@@ -120,15 +121,7 @@ def user(live: Live, tmp_path: Path) -> Iterator[User]:
     home.mkdir()
     project.mkdir()
     live.server.write_user_file(home)
-    env = {
-        "PATH": "/usr/bin:/bin",
-        "HOME": str(home),
-        "MKG_HOME": str(home / "mkg"),
-        "MKG_CACHE": str(shared_cache()),
-        "MKG_USER_ID": "ann",
-        "LANG": "C.UTF-8",
-    }
-    made = User(home, project, env)
+    made = User(home, project, user_env(home))
     yield made
     if (home / "mkg" / "pointer").exists():
         assert client.stop(Path(made.pointer["socket"]))
