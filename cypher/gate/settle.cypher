@@ -54,7 +54,7 @@ CALL (decision) {
       l.rejected_reason = CASE to WHEN 'rejected' THEN CASE against.kind WHEN 'refused' THEN 'restates_refused:' ELSE 'vetoed_by:' END + against.other.id END,
       l.rejected_at = CASE to WHEN 'rejected' THEN datetime(decision.at) END,
       l.already_learned_from = CASE to WHEN 'already_learned' THEN against.other.id END, l.already_learned_at = CASE to WHEN 'already_learned' THEN datetime(decision.at) END,
-      l.embedding = CASE WHEN to IN ['rejected', 'already_learned'] THEN null ELSE l.embedding END, l.embedding_model = CASE WHEN to IN ['rejected', 'already_learned'] THEN null ELSE l.embedding_model END
+      l.embedding = CASE WHEN to IN ['rejected', 'already_learned', 'blocked'] THEN null ELSE l.embedding END, l.embedding_model = CASE WHEN to IN ['rejected', 'already_learned', 'blocked'] THEN null ELSE l.embedding_model END
     CREATE (d:GateDecision {id: l.id + ':d' + toString(l.decision_count), learning_id: l.id, decision_no: l.decision_count, to: to, by: decision.by,
       rule: CASE WHEN allowed <> decision.ceiling THEN 'corroborated' ELSE decision.rule END, reason: coalesce(CASE WHEN to IN ['candidate', 'quarantined'] THEN head([f IN found WHERE f.kind IN ['human', 'unclear'] | f.reason]) END, decision.reason),
       neighbours: decision.neighbours, model: decision.model, prompt: decision.prompt, at: datetime(decision.at)})-[:DECIDED]->(l))

@@ -27,6 +27,7 @@
 // @return  score       FLOAT NOT NULL      of 2 at most: each side's part of its best hit
 // @return  cosine      FLOAT               null when the vector side did not find it
 // @return  sources     LIST<STRING NOT NULL> NOT NULL
+// @return  was         MAP                 {text, age_seconds} of what it replaced, if that may be told
 // @locks   none
 // @index   project_learning_vector, project_learning_fulltext, session_id
 // @uses    db.index.fulltext.queryNodes
@@ -93,6 +94,6 @@ RETURN
   hit.resolved AS resolved,
   duration.inSeconds(hit.created_at, datetime()).seconds AS age_seconds,
   hit.last_source_session_id AS session_id,
-  score,
-  cosine,
-  sources
+  score, cosine, sources,
+  head([(hit)-[:SUPERSEDES]->(old:Learning) WHERE old.origin = 'user_typed' AND old.safety_status = 'passed' AND
+    (old.status = 'approved' OR old.rejected_reason STARTS WITH 'superseded_by:') | {text: old.text, age_seconds: duration.inSeconds(old.valid_until, datetime()).seconds}]) AS was

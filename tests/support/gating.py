@@ -27,7 +27,12 @@ class Scripted:
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
     def ask(
-        self, task: str, data: Mapping[str, object], reply: type[Reply]
+        self,
+        task: str,
+        data: Mapping[str, object],
+        reply: type[Reply],
+        *,
+        client: str | None = None,
     ) -> Replied[Reply] | Skipped | Failed:
         self.asked.append((task, dict(data)))
         answer = self._answers.get(task)
@@ -42,6 +47,9 @@ class Scripted:
             asked = cast(list[dict[str, Any]], data["candidates"])
             answer = {"judgements": [{"id": c["id"]} for c in asked]}
         return Replied(reply.model_validate(answer), "scripted", f"{task}@1")
+
+    def available(self, task: str, *, client: str | None = None) -> str | None:
+        return None
 
     def tasks(self) -> list[str]:
         return [task for task, _ in self.asked]

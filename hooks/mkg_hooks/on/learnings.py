@@ -10,6 +10,7 @@ from mkg.bundle import Runner
 from mkg.db import Neo4jRunner
 from mkg.features import learnings
 from mkg.features.gate.rules import Rules
+from mkg.features.gate.sweep import sweep
 from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.extract import prompt_origin
 from mkg.features.learnings.inject import Section
@@ -85,6 +86,10 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
         owner=Owner(who.project_id, who.user_id),
         rules=gate_rules(deps),
     )
+    owners = [f"user:{who.user_id}"]
+    if who.project_id is not None:
+        owners.insert(0, f"project:{who.project_id}")
+    sweep(run, deps.embed, learnings.embed, owner_keys=owners, rules=gate_rules(deps))
 
 
 def gate_rules(deps: Deps) -> Rules:

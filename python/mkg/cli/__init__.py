@@ -20,6 +20,7 @@ from mkg.cli import (
     migrate,
     query,
     read_gate,
+    recall,
     receipts,
     redact,
     review,
@@ -51,6 +52,7 @@ app.command("uninstall")(install.uninstall)
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("log")(receipts.log)
+app.command("recall")(recall.recall)
 app.command("review")(review.review)
 app.command("verdict")(receipts.verdict)
 app.command("statusline")(statusline.statusline)

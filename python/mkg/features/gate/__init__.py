@@ -32,6 +32,34 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
+class Old:
+    """A learning that has waited for long."""
+
+    id: str
+    owner_key: str
+    value_key: str
+    words_key: str | None
+    frame_key: str | None
+    text: str
+    origin: str
+    user_id: str | None
+    explicit: bool
+    embedding: list[float] | None
+    embedding_model: str | None
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SweepDone:
+    released: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Flagged:
     flagged: int
 
@@ -81,6 +109,20 @@ def neighbours(
 
 @cypher("gate.release")
 def release(run: Runner, *, keys: list[str]) -> list[Released]: ...
+
+
+@cypher("gate.oldest")
+def oldest(run: Runner, *, owner_keys: list[str], limit: int, before: str) -> list[Old]: ...
+
+
+@cypher("gate.sweep_turn")
+def sweep_turn(
+    run: Runner, *, key: str, owner: str, at: str, expires_at: str, rested: str
+) -> Turn: ...
+
+
+@cypher("gate.sweep_done")
+def sweep_done(run: Runner, *, key: str, owner: str, ids: list[str], at: str) -> SweepDone: ...
 
 
 @cypher("gate.flag_derived")

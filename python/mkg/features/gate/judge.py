@@ -28,7 +28,7 @@ def _named(value: object) -> object:
     """Keep the entries of a list that have an id; the others say nothing of anybody."""
     if not isinstance(value, list):
         return value
-    return [entry for entry in cast(list[object], value) if as_object(entry).get("id")]
+    return [e for e in cast(list[object], value) if isinstance(as_object(e).get("id"), str)]
 
 
 class Screened(BaseModel):

@@ -103,7 +103,8 @@ def _placed(
     at: datetime,
 ) -> Told:
     """Where the candidate lands: which node, with which neighbours, from when."""
-    row, when = candidate.row, found.told_at or at
+    row = candidate.row
+    when: datetime = found.told_at or row["asked"].get("since") or at
     value = str(row["value_key"])
     holder = found.holder or {}
     mine = next((b for b in before.values() if b["value_key"] == value), None)

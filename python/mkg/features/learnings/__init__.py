@@ -78,6 +78,8 @@ class Hit:
     score: float
     cosine: float | None
     sources: list[str]
+    was: dict[str, Any] | None = None
+    """What it replaced, if that may be told: text and seconds since it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,21 @@ class Known:
     resolved: bool | None
     age_seconds: int
     session_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A learning as it held at a moment that was asked about."""
+
+    id: str
+    short_id: str
+    text: str
+    status: str
+    origin: str
+    since: datetime
+    until: datetime | None
+    now: str | None
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +221,20 @@ def search(
     pool: int,
     limit: int,
 ) -> list[Hit]: ...
+
+
+@cypher("learnings.as_of")
+def as_of(
+    run: Runner,
+    *,
+    owner_key: str,
+    terms: str,
+    vector: list[float] | None,
+    embedding_model: str,
+    at: str,
+    pool: int,
+    limit: int,
+) -> list[Version]: ...
 
 
 @cypher("learnings.recent")

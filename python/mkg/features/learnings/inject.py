@@ -15,6 +15,7 @@ from mkg.features.learnings import Hit, Known
 from mkg.features.timeline.episode import age
 
 ITEM_TEXT = 240
+WAS_TEXT = 120
 PER_SESSION = 3
 """Most items of one source session in one recall, unless the user typed them (SEC-30)."""
 
@@ -57,14 +58,18 @@ class Block:
 
 
 def item(hit: Hit | Known) -> dict[str, object]:
-    """One learning as an item: text, id, status, age and origin in words."""
-    return {
+    """One learning as an item: text, id, status, age and origin in words, and what it replaced."""
+    made: dict[str, object] = {
         "text": cut(hit.text),
         "id": hit.short_id,
         "status": hit.status,
         "told": f"{age(hit.age_seconds)} ago",
         "source": _ORIGINS.get(hit.origin, hit.origin),
     }
+    if isinstance(hit, Hit) and hit.was:
+        until = age(max(0, int(hit.was["age_seconds"])))
+        made["was"] = f"{cut(str(hit.was['text']), WAS_TEXT)} until {until} ago"
+    return made
 
 
 def capped(hits: Sequence[Hit], limit: int) -> list[Hit]:

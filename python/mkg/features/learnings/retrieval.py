@@ -3,13 +3,13 @@
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from mkg import embed, lexical, log
 from mkg.bundle import Runner
 from mkg.embed import Embedder
-from mkg.errors import ModelError
+from mkg.errors import ModelError, Refused
 from mkg.features import learnings
 from mkg.features.learnings import inject, silence
 
@@ -116,16 +116,7 @@ def pull(
     """What the agent asked for: by meaning and words, else by recency; counted as retrieved."""
     found: list[learnings.Hit | learnings.Known] = []
     if query.text.strip():
-        found += learnings.search(
-            run,
-            owner_key=owner_key,
-            terms=lexical.lucene(query.terms, lexical.owner_token(owner_key)),
-            vector=query.vector,
-            embedding_model=query.model or "",
-            statuses=list(statuses),
-            pool=max(POOL, limit * 2),
-            limit=limit,
-        )
+        found += hits(run, query, owner_key=owner_key, statuses=statuses, limit=limit)
     if not found:
         found += learnings.recent(
             run,
@@ -139,3 +130,60 @@ def pull(
     if found:
         learnings.serve(run, ids=[row.id for row in found], at=datetime.now(UTC).isoformat())
     return found
+
+
+def hits(
+    run: Runner,
+    query: Query,
+    *,
+    owner_key: str,
+    statuses: Sequence[str] = ("approved",),
+    limit: int,
+) -> list[learnings.Hit]:
+    """What holds now and is about the query, by meaning and words."""
+    return learnings.search(
+        run,
+        owner_key=owner_key,
+        terms=lexical.lucene(query.terms, lexical.owner_token(owner_key)),
+        vector=query.vector,
+        embedding_model=query.model or "",
+        statuses=list(statuses),
+        pool=max(POOL, limit * 2),
+        limit=limit,
+    )
+
+
+def moment(text: str) -> datetime:
+    """A date or time that somebody typed; a date alone means the end of that day.
+
+    Raises:
+        Refused: it is neither.
+    """
+    plain = text.strip()
+    try:
+        found = datetime.fromisoformat(plain)
+    except ValueError:
+        raise Refused(
+            f"{plain[:40]!r} is no date",
+            code="invalid",
+            hint="give 2026-11-30 or 2026-11-30T14:00:00+01:00",
+        ) from None
+    if len(plain) <= len("2026-11-30"):
+        found = found + timedelta(days=1) - timedelta(microseconds=1)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def held_at(
+    run: Runner, query: Query, *, owner_key: str, at: datetime, limit: int
+) -> list[learnings.Version]:
+    """What held at a moment: also what has been replaced since."""
+    return learnings.as_of(
+        run,
+        owner_key=owner_key,
+        terms=lexical.lucene(query.terms, lexical.owner_token(owner_key)),
+        vector=query.vector,
+        embedding_model=query.model or "",
+        at=at.isoformat(),
+        pool=max(POOL, limit * 2),
+        limit=limit,
+    )

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from mkg.errors import Refused
 from mkg.features import gate, learnings, timeline
 from mkg.features.learnings import caller, retrieval
 from mkg.features.timeline.tools import describe_project
@@ -26,6 +27,7 @@ BUDGET = 60_000
 QUERIES = (
     *caller.QUERIES,
     "learnings.search",
+    "learnings.as_of",
     "learnings.recent",
     "learnings.serve",
     "timeline.recent",
@@ -51,6 +53,13 @@ class ContextAsked(Asked):
         ),
     )
     limit: int = Field(default=5, description="Most rows of each kind, 1 to 50.")
+    as_of: str = Field(
+        default="",
+        description=(
+            "A date or time: answers with what held then, also what was replaced since. Needs a "
+            "query. Empty for now."
+        ),
+    )
 
 
 class ProjectPart(Part):
@@ -84,6 +93,12 @@ class LearningPart(Part):
         default=False, description="True for a hint that nobody has confirmed."
     )
     note: str = Field(default="", description="How far to trust the row.")
+    was: str = Field(default="", description="What it replaced, if anything.")
+    since: str = Field(default="", description="With as_of: from when it held.")
+    until: str | None = Field(
+        default=None, description="With as_of: until when; null if it still holds."
+    )
+    now: str | None = Field(default=None, description="With as_of: what took its place.")
 
 
 class ObservationPart(Part):
@@ -134,12 +149,20 @@ def project_get_context(call: Call, asked: ContextAsked) -> ContextAnswer:
     project_id = caller.project_of(call, asked.project_id, caller.calling(call))
     query = retrieval.prepare(asked.query, call.embed)
 
-    def pull(owner_key: str) -> list[learnings.Hit | learnings.Known]:
+    if asked.as_of.strip() and not query.text.strip():
+        raise Refused("as_of needs a query", code="invalid", hint="say what it is about")
+    then = retrieval.moment(asked.as_of) if asked.as_of.strip() else None
+
+    def pull(owner_key: str) -> Sequence[learnings.Hit | learnings.Known | learnings.Version]:
         if not recalled:
             return []
+        if then is not None:
+            return retrieval.held_at(call.run, query, owner_key=owner_key, at=then, limit=limit)
         return retrieval.pull(call.run, query, owner_key=owner_key, statuses=recalled, limit=limit)
 
-    of_project = pull(f"project:{project_id}") if project_id else []
+    of_project: Sequence[learnings.Hit | learnings.Known | learnings.Version] = (
+        pull(f"project:{project_id}") if project_id else ()
+    )
     of_user = pull(f"user:{call.user_id}")
     seen = (
         timeline.recent(call.run, project_id=project_id, without_session=None, limit=limit)
@@ -206,7 +229,17 @@ def _project(call: Call, project_id: str | None) -> ProjectPart:
     )
 
 
-def _learning(row: learnings.Hit | learnings.Known) -> LearningPart:
+def _learning(row: learnings.Hit | learnings.Known | learnings.Version) -> LearningPart:
+    if isinstance(row, learnings.Version):
+        return LearningPart(
+            id=row.id,
+            text=row.text,
+            status=row.status,
+            origin=row.origin,
+            since=row.since.isoformat(),
+            until=row.until.isoformat() if row.until else None,
+            now=row.now,
+        )
     made = LearningPart(
         id=row.id,
         text=row.text,
@@ -222,6 +255,8 @@ def _learning(row: learnings.Hit | learnings.Known) -> LearningPart:
     )
     if isinstance(row, learnings.Hit):
         made.scope, made.score, made.sources = row.scope, round(row.score, 6), row.sources
+        if row.was:
+            made.was = str(row.was["text"])
     if row.status != "approved":
         made.unverified, made.note = True, UNVERIFIED
     return made
