@@ -94,6 +94,36 @@ def test_only_a_correction_that_states_a_whole_fact_is_explicit(prompt, explicit
     assert (candidate.reason, candidate.explicit) == ("correction", explicit)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        (
+            "Correction: the billing service listens on port 9090, not 8080.",
+            "The billing service listens on port 9090, not 8080.",
+        ),
+        ("No, the nightly job needs a GPU.", "The nightly job needs a GPU."),
+        ("That is wrong: the export service defaults to XML.", "The export service defaults to XML."),
+        ("Actually the search index lives on disk two.", "The search index lives on disk two."),
+    ],
+)
+def test_a_standing_fact_after_a_no_is_an_explicit_correction(prompt, text):
+    candidate = only(prompt)
+    assert (candidate.text, candidate.explicit, candidate.reason) == (text, True, "correction")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "No, the build fails on my machine right now.",
+        "Wait, the other one listens on 9090?",
+        "No, that listens on the wrong port.",
+        "Actually the server needs to be restarted first.",
+    ],
+)
+def test_a_no_before_something_of_the_moment_corrects_nothing(prompt):
+    assert not [c for c in extract([user(prompt)]) if c.explicit]
+
+
 def test_a_decision_keeps_its_reason_even_from_the_next_sentence():
     prompt = "We decided to use SQLite. Because one writer is enough. Fix the tests."
     candidate = only(prompt)

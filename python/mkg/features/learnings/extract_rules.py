@@ -147,7 +147,10 @@ def _correction(visible: str, main: str) -> Found | None:
         rest,
         _I,
     )
-    if noun and not say.NO_TALK.match(rest) and not say.MOMENT.search(rest):
+    # 'No, the service listens on 9090': any standing fact after such an opening corrects another.
+    if (noun or say.FACT_NP.match(rest)) and not say.NO_TALK.match(rest):
+        if say.MOMENT.search(rest):
+            return None
         return Found(start, len(visible), CORRECTED, True, 0.7)
     return None
 
