@@ -433,6 +433,8 @@ def test_each_statement_of_a_start_and_of_a_prompt_is_warmed_several_times(own_h
     names = ("learnings.recall", "learnings.recent", "timeline.recent", "timeline.scope")
     run = FakeRunner({name: [] for name in (*names, "timeline.append", "timeline.scheduled")})
     run.answers["timeline.count_episodes"] = [{"total": 0}]
+    run.answers["learnings.unwanted"] = []
+    run.answers["gate.queue_size"] = [{"waiting": 0, "blocked": 0}]
     deps = Deps(run, None, load_settings())  # type: ignore[arg-type]
     dispatch.warm(deps)
     assert {run.names().count(name) for name in set(run.names())} == {dispatch.WARM_ROUNDS}

@@ -77,7 +77,7 @@ def test_an_event_has_one_command_and_the_worker_hands_it_to_every_feature(clien
     assert {event: len(found) for event, found in commands.items()} == dict.fromkeys(commands, 1)
     routes = dispatch.routes()
     assert set(routes["Stop"].background) == {"learnings", "timeline"}
-    assert set(routes["SessionStart"].foreground) == {"learnings", "timeline"}
+    assert set(routes["SessionStart"].foreground) == {"learnings", "timeline", "gate"}
     assert set(routes) <= set(commands)
 
 

@@ -13,6 +13,7 @@ from mkg.features.gate.rules import Rules
 from mkg.features.gate.sweep import sweep
 from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.extract import prompt_origin
+from mkg.features.learnings.freshness import Checker
 from mkg.features.learnings.inject import Section
 from mkg.features.learnings.windows import learn
 from mkg.features.learnings.write import Owner
@@ -22,6 +23,7 @@ from mkg_hooks.identity import identify
 from mkg_hooks.payload import HookEvent, to_record
 
 MOST_PARTS, MOST_LINKED = 2_000, 20
+_CHECKER = Checker()
 
 
 def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
@@ -61,7 +63,16 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     heading = "For this prompt"
     if found.degraded:
         heading += f" (searched by words only: {found.degraded})"
-    return [_section(heading, [inject.item(h) for h in found.hits], found.hits)]
+    return [_section(heading, _checked(found.hits, event.cwd), found.hits)]
+
+
+def _checked(hits: tuple[learnings.Hit, ...], folder: str | None) -> list[dict[str, object]]:
+    """Hits as items; one that names a file or a command tells whether that is still there."""
+    marks = _CHECKER.marks([hit.text for hit in hits], folder)
+    return [
+        {**inject.item(hit), **({"checked": mark} if mark else {})}
+        for hit, mark in zip(hits, marks, strict=True)
+    ]
 
 
 def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
