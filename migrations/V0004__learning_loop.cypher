@@ -15,3 +15,4 @@ CREATE INDEX learning_revision IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n
 CREATE INDEX supersedes_confirmed IF NOT EXISTS FOR ()-[r:SUPERSEDES]-() ON (r.confirmed);
 CREATE INDEX learning_words IF NOT EXISTS FOR (n:Learning) ON (n.owner_key, n.words_key);
 CREATE INDEX session_last_event IF NOT EXISTS FOR (n:Session) ON (n.last_event_at);
+CREATE CONSTRAINT forgetting_id IF NOT EXISTS FOR (n:Forgetting) REQUIRE n.id IS UNIQUE;

@@ -16,7 +16,11 @@ MATCH (s:Session)
 WHERE s.last_event_at >= $since AND s.parent_session_id IS NULL
 CALL (s) {
   MATCH (e:SessionEvent)
-  WHERE e.session_id = s.session_id AND e.seq > coalesce(s.processed_seq, 0) AND e.event_name = 'Stop'
+  WHERE
+    e.session_id = s.session_id AND
+    e.seq > coalesce(s.processed_seq, 0) AND
+    e.event_name = 'Stop' AND
+    e.erased_at IS NULL
   RETURN e
   LIMIT 1
 }

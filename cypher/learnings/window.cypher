@@ -25,7 +25,7 @@
 MATCH (:Session {session_id: $session_id})-[:HAS_SUBAGENT]->{0,3}(part:Session)
 CALL (part) {
   MATCH (e:SessionEvent)
-  WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0)
+  WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0) AND e.erased_at IS NULL
   RETURN e
 }
 WITH e

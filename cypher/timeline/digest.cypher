@@ -14,8 +14,10 @@
 // @return  tools         LIST<MAP NOT NULL> NOT NULL   {name, calls}
 // @return  failures      LIST<MAP NOT NULL> NOT NULL   {tool, error}, oldest first, at most 6
 // @return  outcome       STRING   last message of the agent
+// @return  erased        INTEGER NOT NULL  how often events of it were erased; an episode of before must not come after
 // @locks   none
 // @index   session_id
+// @allow   Layout  the formatter's needs more lines than a body may have
 // @why     What the composer of an episode may say is exactly what these columns hold. The session's
 //          subagents belong to it.
 MATCH (session:Session {session_id: $session_id})
@@ -23,6 +25,7 @@ WITH
   session,
   COLLECT {
     MATCH (session)-[:HAS_SUBAGENT]->{0,3}(part:Session)-[:HAS_EVENT]->(e:SessionEvent)
+    WHERE e.erased_at IS NULL
     RETURN e
     ORDER
     BY
@@ -50,9 +53,7 @@ RETURN
   COLLECT {
     UNWIND events AS e
     WITH e
-    WHERE
-      e.file_path IS NOT NULL AND
-      e.event_name = 'PostToolUse' AND
+    WHERE e.file_path IS NOT NULL AND e.event_name = 'PostToolUse' AND
       e.tool_name IN ['Edit', 'MultiEdit', 'Write', 'NotebookEdit', 'apply_patch']
     RETURN DISTINCT e.file_path
     LIMIT
@@ -63,17 +64,16 @@ RETURN
     WITH e
     WHERE e.tool_name IS NOT NULL AND e.event_name IN ['PostToolUse', 'PostToolUseFailure']
     WITH e.tool_name AS name, count(*) AS calls
-    ORDER
-    BY
-    calls
-    DESC,
-    name
-    LIMIT
-    8
+    ORDER BY calls DESC, name
+    LIMIT 8
     RETURN {name: name, calls: calls}
   } AS tools,
   [e IN failed[..6] | {tool: e.tool_name, error: left(coalesce(e.error, e.tool_output, ''), 300)}] AS failures,
   CASE
     WHEN size(stops) = 0 THEN null
     ELSE stops[-1].last_assistant_message
-  END AS outcome
+  END AS outcome,
+  reduce(times = 0, part IN COLLECT {
+    MATCH (session)-[:HAS_SUBAGENT]->{0,3}(part:Session)
+    RETURN coalesce(part.erased, 0)
+  } | times + part) AS erased

@@ -1,7 +1,8 @@
 """Masking what waits in the spool: a segment is written anew, and takes the old one's place.
 
-What is changed are texts within records. Every record keeps its sequence and its event key, so it
-is still applied in its turn and once; a kill at any step leaves the whole old segment or the new.
+`mask` changes texts within records, `purge` takes whole ones out. Every record keeps
+its sequence and one that stays its event key, so it is still applied in its turn and once;
+a kill at any step leaves the whole old segment or the new.
 """
 
 import json
@@ -21,6 +22,9 @@ KEPT = (
     *("tool_use_id", "received_at"),
 )
 
+# No session: nobody applies it, whatever the version.
+GONE: dict[str, Any] = {"v": 1, "kind": "event", "name": "Forgotten"}
+
 Clean = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -32,13 +36,28 @@ def mask(spool: Spool, clean: Clean) -> int:
     Raises:
         OSError: a segment could not be written; it stands as it was, those before are masked.
     """
+    return _rewrite(spool, lambda record: masked(record, clean))
+
+
+def purge(spool: Spool, meant: Callable[[dict[str, Any]], bool]) -> int:
+    """Take every record that is meant out of the segments; returns how many of them waited.
+
+    An empty record takes the place of one that waits, so that positions stay; it is passed over.
+
+    Raises:
+        OSError: as `mask`.
+    """
+    return _rewrite(spool, lambda record: GONE if meant(record) else record)
+
+
+def _rewrite(spool: Spool, change: Clean) -> int:
     done = 0
     segments = spool.segments()
     if segments:
         with spool.locked(seconds=LOCK_SECONDS):
             sweep(spool.folder)
     for base in segments:
-        changes = _changes(segment_path(spool.folder, base), base, clean)
+        changes = _changes(segment_path(spool.folder, base), base, change)
         if changes:
             with spool.locked(seconds=LOCK_SECONDS):
                 done += _write(spool, base, changes)
@@ -50,7 +69,7 @@ def masked(record: dict[str, Any], clean: Clean) -> dict[str, Any]:
     return {**clean(record), **{key: record[key] for key in KEPT if key in record}}
 
 
-def _changes(path: str, base: int, clean: Clean) -> dict[bytes, bytes]:
+def _changes(path: str, base: int, change: Clean) -> dict[bytes, bytes]:
     """The new JSON of every record that changes, by the old one."""
     try:
         with open(path, "rb") as file:
@@ -61,7 +80,7 @@ def _changes(path: str, base: int, clean: Clean) -> dict[bytes, bytes]:
     for _, _, _, body in walk(data, base):
         record = _record(body)
         if body is not None and record is not None:
-            other = masked(record, clean)
+            other = change(record)
             if other != record:
                 found[body] = body_of(other)
     return found

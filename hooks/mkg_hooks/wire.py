@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERBS = frozenset({"hook", "status", "drain", "embed", "session", "stop", "ping"})
+VERBS = frozenset({"hook", "status", "drain", "embed", "session", "forget", "stop", "ping"})
 HEADER_BYTES = 256
 PAYLOAD_BYTES = 17 * 1024 * 1024
 ENV_BYTES = 512 * 1024

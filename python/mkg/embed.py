@@ -100,6 +100,11 @@ class LocalMiniLM:
                     self._under_way.pop(key).set()
         return made
 
+    def clear(self) -> None:
+        """Keep no vector of a text: some of it can be told from one."""
+        with self._lock:
+            self._cache.clear()
+
     def _run(self, texts: list[str]) -> list[list[float]]:
         import numpy as np
 

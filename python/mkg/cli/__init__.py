@@ -15,6 +15,7 @@ from mkg.cli import (
     db,
     demo,
     doctor,
+    forget,
     importing,
     install,
     migrate,
@@ -69,6 +70,7 @@ app.command("pause")(capture.pause)
 app.command("resume")(capture.resume)
 app.command("redact")(redact.redact)
 app.command("scan-secrets")(scan.scan_secrets)
+app.command("forget")(forget.forget)
 app.command("read-gate")(read_gate.read_gate)
 app.command("screen")(screen.screen)
 

@@ -96,9 +96,14 @@ def backup(
 ) -> None:
     """Write the local database into a file; it is away meanwhile, and nothing is lost."""
     from mkg import localdb
+    from mkg.features.forget import places
     from mkg.settings import load_settings, subprocess_env
 
-    _print_done(localdb.backup(load_settings(), file, _tell, env=subprocess_env()), as_json)
+    settings = load_settings()
+    done = localdb.backup(settings, file, _tell, env=subprocess_env())
+    # Whoever forgets later must know where a copy lies.
+    places.note_backup(settings.home, file)
+    _print_done(done, as_json)
 
 
 @app.command()

@@ -127,6 +127,12 @@ class Memory:
             return {"error": "no embedder", "embedder": self.embedder}
         return {"model": embedder.model, "vectors": [list(v) for v in embedder.embed(texts)]}
 
+    def forget(self) -> None:
+        """Keep nothing that was made of texts; the graph still has what it has."""
+        clear = getattr(self._deps.embed, "clear", None)
+        if clear is not None:
+            clear()
+
     def counts(self, session_id: str) -> dict[str, Any]:
         """Return the answer to a `session` request: the graph's state, and the counts if known."""
         deps = self._deps

@@ -104,6 +104,7 @@ class Server:
             "drain": self._drained,
             "embed": self._embedded,
             "session": self._session,
+            "forget": self._forgotten,
             "stop": self._stopped,
         }
 
@@ -274,6 +275,10 @@ class Server:
     def _session(self, frame: wire.Frame) -> dict[str, Any]:
         asked: dict[str, Any] = json.loads(frame.payload or b"{}")
         return self._memory.counts(str(asked.get("session_id") or ""))
+
+    def _forgotten(self, frame: wire.Frame) -> dict[str, Any]:
+        self._memory.forget()
+        return {"forgotten": True, "pid": os.getpid()}
 
     def _stopped(self, frame: wire.Frame) -> dict[str, Any]:
         self.told_to_stop = True

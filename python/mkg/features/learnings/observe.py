@@ -116,6 +116,8 @@ def write(
             content=one.content,
             embedding=one.vector,
             embedding_model=model if one.vector else None,
+            # That its events still stand was made sure of under the same locks.
+            erased=None,
         )
     return [one.id for one in observed]
 

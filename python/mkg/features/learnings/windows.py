@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from mkg.bundle import Runner
 from mkg.embed import Embedder, check_dimension
 from mkg.features import learnings
+from mkg.features.forget.reading import Forgotten, stand
 from mkg.features.gate.decide import Approved, Waits
 from mkg.features.gate.decision import NOBODY, Consulted
 from mkg.features.gate.rules import DEFAULT, Rules
@@ -147,9 +148,11 @@ def _windows(reader: Reader, lease: Lease, totals: _Totals) -> str | None:
         found = extract(heard, recalled=[t.text for t in told])
         for chunk in _chunks(reader, heard, places, len(events)):
             part = events[chunk.first : chunk.end]
-            ids = {event.event_id for event in part}
-            own = [candidate for candidate in found if candidate.event_id in ids]
-            failed, written = _one_chunk(reader, lease, part, chunk, own)
+            own = [c for c in found if c.event_id in {event.event_id for event in part}]
+            try:
+                failed, written = _one_chunk(reader, lease, part, chunk, own)
+            except Forgotten:
+                break
             totals.add(0 if failed else len(part), written)
             if failed is not None:
                 return failed
@@ -159,9 +162,7 @@ def _windows(reader: Reader, lease: Lease, totals: _Totals) -> str | None:
 def _chunks(
     reader: Reader, heard: Sequence[Turn], places: Sequence[int], events: int
 ) -> list[Chunk]:
-    if reader.model is None:
-        return [Chunk(0, events, ())]
-    return plan(heard, places, events)
+    return [Chunk(0, events, ())] if reader.model is None else plan(heard, places, events)
 
 
 def _one_chunk(
@@ -176,7 +177,7 @@ def _one_chunk(
     first = hashlib.sha1(part[0].event_id.encode()).hexdigest()[:16]
     id = f"processing:{reader.owner.project_id or 'none'}:{reader.session_id}:turn:{first}"
     if isinstance(thought, Failed):
-        attempts, written = _left(reader, lease, id, thought.reason, found)
+        attempts, written = _left(reader, lease, id, part, thought.reason, found)
         if attempts < MOST_ATTEMPTS:
             return thought.reason, written
         # Read without a model in the end: a chunk that no model can read must not stop the rest.
@@ -227,7 +228,12 @@ def _observed(reader: Reader, model: Model, sheet: Sequence[Shown]) -> list[obse
 
 
 def _left(
-    reader: Reader, lease: Lease, id: str, reason: str, found: list[Candidate]
+    reader: Reader,
+    lease: Lease,
+    id: str,
+    part: Sequence[learnings.WindowEvent],
+    reason: str,
+    found: list[Candidate],
 ) -> tuple[int, list[Written]]:
     """Note that a chunk could not be read; what rules found in it is kept the first time."""
     at = datetime.now(UTC).isoformat()
@@ -235,6 +241,7 @@ def _left(
 
     def work(unit: Runner) -> tuple[int, list[Written]]:
         lease.check(unit)
+        stand(unit, (event.event_id for event in part))
         attempts = learnings.record_failure(
             unit,
             id=id,
@@ -244,9 +251,8 @@ def _left(
             reason=reason[:300],
             at=at,
         ).attempts
-        if attempts > 1:
-            return attempts, []
-        return attempts, _stored(unit, reader, found, vectors, at, NOBODY)
+        kept = [] if attempts > 1 else _stored(unit, reader, found, vectors, at, NOBODY)
+        return attempts, kept
 
     return reader.run.in_one(work, name="learnings.failed")
 
@@ -284,6 +290,7 @@ def _commit(
 
     def work(unit: Runner) -> list[Written]:
         lease.check(unit)
+        stand(unit, (event.event_id for event in part))
         revised = revise.revise(unit, rows=changes, owner_keys=reader.owner_keys) if changes else []
         foreign = {r.id for r in revised if r.outcome == "foreign"}
         kept = [

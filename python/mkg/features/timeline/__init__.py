@@ -48,6 +48,7 @@ class Digest:
     tools: list[dict[str, Any]]
     failures: list[dict[str, Any]]
     outcome: str | None
+    erased: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ def upsert_episode(
     content: dict[str, Any],
     embedding: list[float] | None,
     embedding_model: str | None,
-) -> UpsertedEpisode: ...
+    erased: int | None,
+) -> UpsertedEpisode | None: ...
 
 
 @cypher("timeline.recent")

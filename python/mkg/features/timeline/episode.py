@@ -11,6 +11,7 @@ from mkg.features import timeline
 from mkg.features.gate.screen import screen
 
 TITLE, FACT, NARRATIVE, FACTS = 200, 300, 1000, 6
+TRIES = 3
 _OWN_WORDS = frozenset({"user_typed"})
 
 
@@ -27,15 +28,32 @@ class Composed:
 def record(
     run: Runner, embedder: Embedder | None, *, session_id: str
 ) -> timeline.UpsertedEpisode | None:
-    """Write (or rewrite) the episode of a session; None when it has no project or no prompt."""
-    found = timeline.digest(run, session_id=session_id)
-    if found is None or found.project_id is None or found.prompt_count == 0:
-        return None
+    """Write (or rewrite) the episode of a session; None when it has no project or no prompt.
+
+    What was erased while it was composed is composed again without.
+    """
+    for _ in range(TRIES):
+        found = timeline.digest(run, session_id=session_id)
+        if found is None or found.project_id is None or found.prompt_count == 0:
+            return None
+        written = _write(run, embedder, session_id, found.project_id, found)
+        if written is not None:
+            return written
+    return None
+
+
+def _write(
+    run: Runner,
+    embedder: Embedder | None,
+    session_id: str,
+    project_id: str,
+    found: timeline.Digest,
+) -> timeline.UpsertedEpisode | None:
     composed = compose(found)
     text = "\n".join([composed.title, *composed.facts, composed.narrative])
     safe = screened(found, composed)
     vector = embedder.embed([text])[0] if embedder else None
-    owner = timeline.owner_key(found.project_id)
+    owner = timeline.owner_key(project_id)
     content: dict[str, Any] = {
         "type": composed.type,
         "title": composed.title,
@@ -51,14 +69,15 @@ def record(
     }
     return timeline.upsert_episode(
         run,
-        id=episode_id(found.project_id, session_id),
+        id=episode_id(project_id, session_id),
         session_id=session_id,
-        project_id=found.project_id,
+        project_id=project_id,
         started_at=found.started_at,
         ended_at=found.ended_at,
         content=content,
         embedding=vector,
         embedding_model=embedder.model if embedder else None,
+        erased=found.erased,
     )
 
 
