@@ -102,7 +102,10 @@ def test_only_a_correction_that_states_a_whole_fact_is_explicit(prompt, explicit
             "The billing service listens on port 9090, not 8080.",
         ),
         ("No, the nightly job needs a GPU.", "The nightly job needs a GPU."),
-        ("That is wrong: the export service defaults to XML.", "The export service defaults to XML."),
+        (
+            "That is wrong: the export service defaults to XML.",
+            "The export service defaults to XML.",
+        ),
         ("Actually the search index lives on disk two.", "The search index lives on disk two."),
     ],
 )

@@ -17,6 +17,7 @@ WHAT = (
     "A memory for coding agents whose logic lives in a Neo4j graph: what you state in one session "
     "comes back in the next."
 )
+SKILLS = "./plugin/skills/"
 SCHEMA = "https://agent-plugins.org/schemas/1.0.0/{}.schema.json"
 AUTHOR = {"name": "The mkg authors"}
 KEYWORDS = ["memory", "neo4j", "cypher", "mcp", "hooks"]
@@ -68,6 +69,7 @@ def manifests() -> dict[str, Any]:
         ".claude-plugin/plugin.json": {
             **common,
             **own,
+            "skills": SKILLS,
             "hooks": "./plugin/claude/hooks.json",
             "mcpServers": "./plugin/claude/mcp.json",
         },
@@ -81,6 +83,7 @@ def manifests() -> dict[str, Any]:
         "plugin/claude/mcp.json": server("${CLAUDE_PLUGIN_ROOT}/"),
         ".codex-plugin/plugin.json": {
             **common,
+            "skills": SKILLS,
             "hooks": "./plugin/codex/hooks.json",
             "mcpServers": "./plugin/codex/mcp.json",
         },
