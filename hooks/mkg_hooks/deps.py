@@ -8,6 +8,7 @@ from typing import Any
 
 from mkg.db import Neo4jRunner
 from mkg.embed import Embedder
+from mkg.llm import Model
 from mkg.settings import Settings
 
 _SESSIONS = 2_000
@@ -64,6 +65,11 @@ def _drop(_: dict[str, Any]) -> None:
     """Where no spool is at hand, nothing is remembered of a delivery."""
 
 
+def _now_then(_: str, work: Callable[[], object]) -> None:
+    """Where no worker is at hand, what may wait is done at once."""
+    work()
+
+
 @dataclass(slots=True)
 class Deps:
     """Handed to every handler; `run` is None while the graph is out of reach."""
@@ -74,3 +80,6 @@ class Deps:
     clock: Callable[[], datetime] = _now
     spool: Callable[[dict[str, Any]], Any] = _drop
     memory: SessionMemory = field(default_factory=SessionMemory)
+    model: Model | None = None
+    later: Callable[[str, Callable[[], object]], None] = _now_then
+    """Have work that may take minutes done behind everything else; the key names it."""

@@ -215,6 +215,9 @@ def mend(deps: Deps, marks: dict[str, str]) -> bool:
     Args:
         marks: how far each feature has come in this pass; kept by the caller between calls.
     """
+    if deps.run is not None and "left over" not in marks:
+        marks["left over"] = "looked for"
+        on_learnings.left_over(deps)
     if deps.run is None or deps.embed is None:
         return False
     left = False

@@ -247,6 +247,22 @@ def test_a_feature_that_breaks_costs_its_answer_and_nothing_else(worker, monkeyp
     assert ("error", "answer.failed") in [line[:2] for line in worker.log.lines]
 
 
+def test_an_event_of_a_model_s_own_call_is_answered_and_not_kept(worker: SimpleNamespace):
+    def send(env: dict[str, str]) -> bytes:
+        with socket.socket(socket.AF_UNIX) as link:
+            link.settimeout(5)
+            link.connect(str(worker.places.socket))
+            raw = json.dumps(prompt_event("nested")).encode()
+            link.sendall(wire.encode("hook", "claude", "UserPromptSubmit", raw, env))
+            return b"".join(iter(lambda: link.recv(65536), b""))
+
+    answer = send({"mkg.sent_at": str(time.time()), "MKG_IN_EXTRACTION": "1"})
+    assert answer == wire.ACK + server.EMPTY
+    assert applied(worker) == []
+    assert b"nested" in send({"mkg.sent_at": str(time.time())})
+    assert len(applied(worker)) == 1
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -3,6 +3,9 @@
 import contextlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 from mkg import lexical
@@ -24,6 +27,7 @@ from mkg_hooks.payload import HookEvent, to_record
 
 MOST_PARTS, MOST_LINKED = 2_000, 20
 _CHECKER = Checker()
+LEFT_OVER, AT_ONCE = timedelta(days=7), 20
 
 
 def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
@@ -90,21 +94,49 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
     # Once: a client that drops the start may drop the next prompt's too.
     state.start_block, state.retell = None, dropped
     who = identify(record, deps)
-    learn(
-        run,
-        deps.embed,
-        session_id=str(record["session_id"]),
-        owner=Owner(who.project_id, who.user_id),
-        rules=gate_rules(deps),
-    )
-    owners = [f"user:{who.user_id}"]
-    if who.project_id is not None:
-        owners.insert(0, f"project:{who.project_id}")
-    sweep(run, deps.embed, learnings.embed, owner_keys=owners, rules=gate_rules(deps))
+    owner, session = Owner(who.project_id, who.user_id), str(record["session_id"])
+    client = str(record.get("client") or "") or None
+    if _asked(deps, client):
+        # A model takes its time: the spool goes on meanwhile.
+        deps.later(f"window:{session}", partial(read, deps, session, owner, client))
+    else:
+        _read(run, deps, session, owner, gate_rules(deps), client)
+
+
+def read(deps: Deps, session: str, owner: Owner, client: str | None) -> None:
+    """Learn from a session with the model; without a graph its window waits for another time."""
+    if deps.run is None:
+        return
+    _read(deps.run, deps, session, owner, replace(gate_rules(deps), model=deps.model), client)
+
+
+def _read(
+    run: Neo4jRunner, deps: Deps, session: str, owner: Owner, rules: Rules, client: str | None
+) -> None:
+    """Learn from a session, then judge a few that wait."""
+    learn(run, deps.embed, session_id=session, owner=owner, rules=rules, client=client)
+    owners = [key for key in (owner.key("project"), owner.key("user")) if key is not None]
+    sweep(run, deps.embed, learnings.embed, owner_keys=owners, rules=rules)
+
+
+def left_over(deps: Deps) -> None:
+    """Read what a worker that died or a model that failed has left, of sessions of these days."""
+    if deps.run is None or not _asked(deps, None):
+        return
+    since = deps.clock() - LEFT_OVER
+    for one in learnings.unread(deps.run, since=since, limit=AT_ONCE):
+        owner = Owner(one.project_id, one.user_id)
+        again = partial(read, deps, one.session_id, owner, one.client)
+        deps.later(f"window:{one.session_id}", again)
+
+
+def _asked(deps: Deps, client: str | None) -> bool:
+    """Whether there is a model that would be asked."""
+    return deps.model is not None and deps.model.available("extract", client=client) is None
 
 
 def gate_rules(deps: Deps) -> Rules:
-    """How this home's settings want the gate."""
+    """How this home's settings want the gate, without a model."""
     chosen = deps.settings
     return Rules(
         on=chosen.consistency_gate,

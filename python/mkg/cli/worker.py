@@ -49,8 +49,11 @@ def run(from_client: FromClient = False) -> None:
     When other code lies on the disk, the process finishes what it holds and becomes that code.
     """
     from mkg import embed, log
+    from mkg.errors import GraphUnavailable
+    from mkg.llm import asking
     from mkg.worker import lifecycle
     from mkg.worker.code import Watch
+    from mkg.worker.jobs import Jobs
     from mkg.worker.shape import Limits, Makers, Places
     from mkg_hooks import dispatch
     from mkg_hooks.deps import Deps
@@ -62,23 +65,35 @@ def run(from_client: FromClient = False) -> None:
     places = Places(paths.socket, paths.worker_lock, paths.spool_dir, paths.hmac_key)
     secrets: dict[str, str] = {}
 
+    graph: dict[str, Any] = {}
+
     def connect() -> Any:
-        made = _connect(settings)
+        made = graph["run"] = _connect(settings)
         # The store's own password is no variable of a hook's, but it may stand in a text.
         secrets["NEO4J_PASSWORD"] = store_password(settings)
         return made
 
+    def metered() -> Any:
+        if "run" not in graph:
+            raise GraphUnavailable("the graph is out of reach; run: mkg db up")
+        return graph["run"]
+
+    logger = log.get("mkg.worker")
+    model, jobs = asking.load(settings, metered), Jobs(logger)
+    spool = Spool(paths.spool_dir, cap_bytes=most)
     makers = Makers(
         connect=connect,
         embedder=lambda: embed.load(settings),
-        deps=partial(Deps, settings=settings, spool=Spool(paths.spool_dir, cap_bytes=most).append),
+        deps=partial(Deps, settings=settings, spool=spool.append, model=model, later=jobs.submit),
         secrets=lambda: secrets,
     )
-    logger = log.get("mkg.worker")
     limits = Limits(idle=float(settings.worker_idle_s), spool_bytes=most)
     watch = Watch(paths.pointer, limits, logger)
     try:
-        ended = lifecycle.run(places, makers, dispatch, log=logger, limits=limits, watch=watch)
+        ended = lifecycle.run(
+            places, makers, dispatch, log=logger, limits=limits, watch=watch, jobs=jobs
+        )
+        model.close()
         if ended == "replaced" and watch.successor:
             words = ["-P", "-m", "mkg", "worker", "run", *(["--from-client"] * from_client)]
             os.execv(watch.successor, [watch.successor, *words])

@@ -73,6 +73,7 @@ class LiteLLM:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._used = 0.0
+        self._closed = False
         self._prices: dict[str, tuple[float, float] | None] = {}
 
     def price(self, model: Ready) -> tuple[float, float] | None:
@@ -110,12 +111,19 @@ class LiteLLM:
         return Text(answer["text"], answer["cut"], answer["input_tokens"], answer["output_tokens"])
 
     def close(self) -> None:
-        """End the process."""
+        """End the process for good, also in the middle of a request."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            # Whoever waits for an answer holds the lock, and now gets the end of the pipe.
+            process.kill()
         with self._lock:
             self._end()
 
     def _asked(self, request: Mapping[str, Any], timeout: float) -> dict[str, Any] | Fault:
         with self._lock:
+            if self._closed:
+                return Fault("refused", "the model process is being ended")
             fresh = self._process is None or self._process.poll() is not None
             until = time.monotonic() + timeout + (START_SECONDS if fresh else 0.0)
             try:

@@ -16,6 +16,7 @@ from typing import Literal
 from mkg.worker.answers import Answers
 from mkg.worker.code import Watch
 from mkg.worker.drain import Drain
+from mkg.worker.jobs import Jobs
 from mkg.worker.memory import Memory
 from mkg.worker.server import Server
 from mkg.worker.shape import Dispatch, Limits, Log, Makers, Places
@@ -39,7 +40,9 @@ class Worker:
         log: Log,
         limits: Limits | None = None,
         watch: Watch | None = None,
+        jobs: Jobs | None = None,
     ) -> None:
+        self.jobs = jobs or Jobs(log)
         self.limits = limits or Limits()
         self.places = places
         self.log = log
@@ -51,6 +54,7 @@ class Worker:
         self.server = Server(
             places, makers, self.memory, self.spool, self.drain, answers, self.limits, log
         )
+        self.server.jobs = self.jobs
         if watch is not None:
             self.server.more = watch.status
 
@@ -87,6 +91,7 @@ class Worker:
             if self.watch is not None:
                 self.watch.stop()
             self.drain.stop()
+            self.jobs.stop()
             draining.join()
             self.server.close()
             self.memory.close()
@@ -94,7 +99,8 @@ class Worker:
 
     def _idle(self) -> bool:
         quiet = time.monotonic() - self.server.last_event
-        return quiet > self.limits.idle and self.spool.oldest() is None
+        idle = quiet > self.limits.idle and self.spool.oldest() is None
+        return idle and self.jobs.wait(0.0)
 
 
 @contextmanager
@@ -151,6 +157,7 @@ def run(
     log: Log,
     limits: Limits | None = None,
     watch: Watch | None = None,
+    jobs: Jobs | None = None,
 ) -> Ending:
     """Be the worker of this store until stopped, idle or replaced.
 
@@ -163,7 +170,7 @@ def run(
     with sole(places) as mine:
         if not mine:
             return "taken"
-        worker = Worker(places, makers, dispatch, log=log, limits=limits, watch=watch)
+        worker = Worker(places, makers, dispatch, log=log, limits=limits, watch=watch, jobs=jobs)
 
         def leave(number: int, frame: FrameType | None) -> None:
             worker.stop()

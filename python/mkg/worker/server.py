@@ -18,6 +18,7 @@ from mkg.worker.answers import Answers
 from mkg.worker.drain import Drain
 from mkg.worker.firings import Firings
 from mkg.worker.guard import Failed, outcome
+from mkg.worker.jobs import Jobs
 from mkg.worker.memory import Memory
 from mkg.worker.room import Room
 from mkg.worker.shape import Limits, Log, Makers, Places
@@ -26,6 +27,7 @@ from mkg_hooks.payload import HookEvent, from_record
 from mkg_hooks.spool import Spool
 
 EMPTY = wire.reply(b"")
+GUARD = "MKG_IN_EXTRACTION"
 
 
 def peer_uid(link: socket.socket) -> int | None:
@@ -88,6 +90,7 @@ class Server:
         self.last_event = time.monotonic()
         self.stopping = False
         self.told_to_stop = False
+        self.jobs = Jobs(log)
         self.more: Callable[[], dict[str, object]] = dict
         self.counters = {
             "hooks": 0,
@@ -185,10 +188,11 @@ class Server:
         self._count("hooks")
         self.last_event = time.monotonic()
         received = intake.stamp(frame.env.get("mkg.sent_at"), time.time())
-        # The launcher asks first; a launcher of before asks nothing.
+        # The launcher asks first; a launcher of before asks nothing. A session that a model's own
+        # call opened is nobody's: stored, it would be read by the next call, and so on.
         record = (
             None
-            if (paused := consent.paused(self._home, []))
+            if (paused := bool(consent.paused(self._home, [])) or GUARD in frame.env)
             else intake.read(
                 frame.client,
                 frame.event,
@@ -260,6 +264,7 @@ class Server:
         asked = json.loads(frame.payload or b"{}")
         until = time.monotonic() + min(float(asked.get("timeout", 30.0)), 3600.0)
         done = self._drain.wait_empty(until - time.monotonic())
+        done = done and self.jobs.wait(max(0.0, until - time.monotonic()))
         # Who waits for the spool asks next: only planned statements answer within a budget.
         self._memory.warmed.wait(max(0.0, until - time.monotonic()))
         if done and time.monotonic() < until:
@@ -301,5 +306,6 @@ class Server:
             **self._drain.status(),
             **self.counters,
             **self._answers.status(),
+            **self.jobs.status(),
             **self.more(),
         }
