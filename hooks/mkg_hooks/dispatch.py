@@ -16,6 +16,7 @@ from mkg.bundle.files import root
 from mkg.db import Neo4jRunner
 from mkg.errors import BundleError, GraphUnavailable
 from mkg.features import embedding, learnings, timeline
+from mkg.features.forget import keeping
 from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.inject import Section
 from mkg_hooks.deps import Deps
@@ -218,9 +219,11 @@ def mend(deps: Deps, marks: dict[str, str]) -> bool:
     if deps.run is not None and "left over" not in marks:
         marks["left over"] = "looked for"
         on_learnings.left_over(deps)
-    if deps.run is None or deps.embed is None:
+    if deps.run is None:
         return False
-    left = False
+    left = keeping.step(deps.run, deps.settings.retain)
+    if deps.embed is None:
+        return left
     for slug, by in MENDING.items():
         after = embedding.page(deps.run, deps.embed, by, after=marks.get(slug, ""), limit=MEND_PAGE)
         if after is not None:

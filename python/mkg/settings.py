@@ -27,6 +27,7 @@ from mkg.reach import check_password, check_store
 APP = "meta-knowledge-graph"
 MODULES = ("review", "query_errors", "diffbot_ingest", "prompt_versions", "enrichment")
 Origin = Literal["shell", "client"]
+RETAIN = r"^((events|outputs|episodes|deliveries|unused)=\d{1,5}(,|$))+$"
 
 # What a project's file may say without being trusted: nothing that names a host, a key, a command
 # or a path we act on.
@@ -35,6 +36,7 @@ TRUSTED_KEYS = frozenset({"neo4j_uri", "neo4j_database"})
 # What a client's environment may not choose.
 _STORE_VARIABLES = (
     *("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "MKG_ALLOW_INSECURE"),
+    "MKG_RETAIN",  # a repository must not make a memory short
 )
 # What it may choose in one direction only: a repository may close what these open.
 _CLOSING = {"MKG_READ_CYPHER": "off", "MKG_LOCAL_ONLY": "on", "MKG_REVIEW_CHANNEL": "person"}
@@ -90,6 +92,7 @@ class Settings(BaseModel):
     consistency_topk: int = Field(default=15, ge=1, le=50)
     consistency_sweep_limit: int = Field(default=8, ge=0, le=200)
     worker_idle_s: int = 1800
+    retain: str = Field(default="unused=365", pattern=RETAIN)
     spool_mb: int = Field(default=2048, ge=16)
     log_level: str = "info"
     read_cypher: Literal["auto", "on", "off"] = "auto"
@@ -144,6 +147,7 @@ VARIABLES = {
     "consistency_topk": "MKG_CONSISTENCY_TOPK",
     "consistency_sweep_limit": "MKG_CONSISTENCY_SWEEP_LIMIT",
     "worker_idle_s": "MKG_WORKER_IDLE_S",
+    "retain": "MKG_RETAIN",
     "spool_mb": "MKG_SPOOL_MB",
     "log_level": "MKG_LOG_LEVEL",
     "read_cypher": "MKG_READ_CYPHER",

@@ -24,6 +24,7 @@ from mkg.cli import (
     recall,
     receipts,
     redact,
+    retention,
     review,
     scan,
     screen,
@@ -71,6 +72,7 @@ app.command("resume")(capture.resume)
 app.command("redact")(redact.redact)
 app.command("scan-secrets")(scan.scan_secrets)
 app.command("forget")(forget.forget)
+app.command("retention")(retention.retention)
 app.command("read-gate")(read_gate.read_gate)
 app.command("screen")(screen.screen)
 

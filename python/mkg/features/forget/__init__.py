@@ -148,6 +148,21 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Emptied:
+    emptied: int
+
+
+@dataclass(frozen=True, slots=True)
+class Faded:
+    archived: int
+
+
+@dataclass(frozen=True, slots=True)
+class Revived:
+    revived: int
+
+
+@dataclass(frozen=True, slots=True)
 class Indexed:
     hits: int
 
@@ -283,3 +298,23 @@ def indexed(run: Runner, *, lucene: str) -> Indexed: ...
 
 @cypher("forget.names")
 def names(run: Runner, *, before: datetime) -> list[Name]: ...
+
+
+@cypher("forget.empty_events")
+def empty_events(run: Runner, *, before: datetime, outputs: bool, limit: int) -> Emptied: ...
+
+
+@cypher("forget.old_episodes")
+def old_episodes(run: Runner, *, before: datetime, limit: int) -> list[Found]: ...
+
+
+@cypher("forget.old_deliveries")
+def old_deliveries(run: Runner, *, before: datetime, limit: int) -> Dropped: ...
+
+
+@cypher("forget.fade")
+def fade(run: Runner, *, before: datetime, limit: int) -> Faded: ...
+
+
+@cypher("forget.revive")
+def revive(run: Runner, *, keys: list[str]) -> Revived: ...

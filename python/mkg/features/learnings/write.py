@@ -8,7 +8,7 @@ from typing import Any
 
 from mkg import lexical
 from mkg.bundle import Runner
-from mkg.features import gate, learnings
+from mkg.features import forget, gate, learnings
 from mkg.features.gate.decide import Approved, Blocked, Outcome, Waits, decide
 from mkg.features.gate.decision import GATE_OFF, NOBODY, Consulted, decision
 from mkg.features.gate.frame import frame_key, words_key
@@ -193,6 +193,7 @@ def _write(
             row["id"] = one.id
             row["short_id"] = hashlib.sha1(one.id.encode()).hexdigest()[:16]
         rows.append(row)
+    forget.revive(run, keys=[row["value_key"] for row in rows])
     return {u.value_key: u for u in learnings.upsert(run, rows=rows)}
 
 
