@@ -9,9 +9,9 @@ import argparse
 import sys
 import time
 
-from tests.bench import append, hooks, recall, redaction, report, spool, start, world
+from tests.bench import append, extraction, hooks, recall, redaction, report, spool, start, world
 
-SUBJECTS = ("append", "hooks", "recall", "redact", "spool", "start")
+SUBJECTS = ("append", "extraction", "hooks", "recall", "redact", "spool", "start")
 
 
 def main(words: list[str]) -> int:
@@ -47,6 +47,8 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
     with world.server() as (run, driver, store):
         if name == "append":
             return [append.measure(run, driver, rounds=30 if quick else 200, say=say)]
+        if name == "extraction":
+            return [extraction.measure(run, rounds=10 if quick else 60, say=say)]
         if name == "hooks":
             size = hooks.QUICK if quick else hooks.FULL
             return [hooks.measure(run, store, size, say)]
