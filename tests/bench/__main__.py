@@ -12,6 +12,9 @@ import time
 from tests.bench import append, extraction, hooks, recall, redaction, report, spool, start, world
 
 SUBJECTS = ("append", "extraction", "hooks", "recall", "redact", "spool", "start")
+from tests.bench import append, hooks, recall, redaction, report, spool, start, updates, world
+
+SUBJECTS = ("append", "hooks", "recall", "redact", "spool", "start", "updates")
 
 
 def main(words: list[str]) -> int:
@@ -52,6 +55,8 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
         if name == "hooks":
             size = hooks.QUICK if quick else hooks.FULL
             return [hooks.measure(run, store, size, say)]
+        if name == "updates":
+            return [updates.measure(run, store, facts=30 if quick else 300, say=say)]
         if name == "spool":
             rounds, replayed = (30, 400) if quick else (200, 2_000)
             return [spool.measure(run, driver, rounds=rounds, replayed=replayed, say=say)]

@@ -34,6 +34,15 @@ def test_a_statement_that_names_the_old_value_is_about_whoever_says_it(new: str,
         ("Use pnpm instead of npm.", "We use pnpm, not npm, in this repo."),
         # Has given the old value up itself.
         ("Use pnpm instead of npm.", "We never use yarn instead of npm here."),
+        # Another subject that has the old value as well.
+        (
+            "The owner of the mail cache is Bo now, no longer Al.",
+            "The owner of the cart queue is Al.",
+        ),
+        (
+            "No, the mail queue listens on port 7101, not 7122.",
+            "The cart queue listens on port 7122.",
+        ),
         # Holds the word, and is about something else.
         ("Use make ship instead of deploy.sh.", "deploy.sh needs the VPN."),
         ("Use pnpm instead of npm.", "The npm registry token of the docs site expires in March."),
@@ -62,6 +71,9 @@ def test_it_is_about_nothing_else_that_shares_a_word(new: str, old: str) -> None
         ("We use Memcached for caching.", "We use Redis for caching."),
         ("We use yarn in this repo.", "We use pnpm in this repo."),
         ("The default branch is trunk.", "The default branch is main."),
+        # What the old one said of the value before it is no part of its frame.
+        ("Requests time out after 5 seconds.", "Requests time out after 45 seconds, not 10."),
+        ("The owner of the shop is Bo.", "The owner of the shop is Al now, no longer Cy."),
     ],
 )
 def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) -> None:
@@ -79,6 +91,9 @@ def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) ->
         ),
         ("The mail service listens on port 7001.", "The billing service listens on port 7001."),
         ("Order 18 ships on Monday.", "Order 17 ships on Monday."),
+        ("The login worker is deployed on Fridays.", "The cart client is deployed on Fridays."),
+        ("Login workers are written in Go.", "Cart clients are written in Go."),
+        ("Redis is fast.", "Kafka is fast."),
         # One of many.
         ("A bucket of paint stands in room 1.", "A bucket of paint stands in room 2."),
         ("Old bills are kept elsewhere, case 1.", "Old bills are kept elsewhere, case 2."),

@@ -10,6 +10,8 @@ from typing import Literal
 from mkg.features.gate.correction import Replaces, replaces
 from mkg.features.gate.frame import (
     GENERIC,
+    NEGATIONS,
+    VERBS,
     Frame,
     digits,
     frame,
@@ -21,6 +23,14 @@ from mkg.features.gate.frame import (
 
 Kind = Literal["names", "changes", "doubt", "refused", "nothing"]
 _CHOICE = frozenset({"use", "prefer", "run", "pin", "deploy", "call", "take"})
+# Verbs that are as often the subject itself.
+_NOUNS = frozenset(
+    {"cache", "caches", "log", "test", "tests", "build", "host", "back", "call", "store", "limit"}
+)
+_IDLE = frozenset(stem(w) for w in (GENERIC | NEGATIONS | VERBS) - _NOUNS) | {
+    *("the", "a", "an", "now", "no", "longer", "instead", "mov", "switch", "replac", "renam"),
+    *("chang", "migrat", "correction", "actually", "please", "anymore", "rather"),
+}
 _SAME = 0.6
 _MOST_UNSAID = 2
 
@@ -31,6 +41,8 @@ class Relation:
 
     kind: Kind
     reason: str
+    apart: int = 0
+    """Of one that names the old value: how many words of the old statement it does not have."""
 
 
 NOTHING = Relation("nothing", "")
@@ -40,10 +52,11 @@ def compare(new: str, old: str) -> Relation:
     """Return what `new` does to the live statement `old`."""
     mine, theirs = frame(new), frame(old)
     named = replaces(new)
-    if named is not None and _is_about(named, theirs, old):
-        return Relation("names", "the statement names the value that it replaces")
+    if named is not None and (apart := _apart(named, theirs, old)) is not None:
+        return Relation("names", "the statement names the value that it replaces", apart)
     place = slot(mine, theirs)
-    if place is not None and is_value(place, unique=mine.unique and theirs.unique):
+    unique, names = mine.unique and theirs.unique, mine.names and theirs.names
+    if place is not None and is_value(place, unique=unique, names=names):
         return Relation("changes", "the same statement with another value")
     if _opposes(mine, theirs):
         return Relation("doubt", "one of the two denies what the other says")
@@ -60,19 +73,26 @@ def like_refused(new: str, refused: str) -> bool:
     return len(mine.content) >= 2 and _overlap(mine.content, theirs.content) >= 0.8
 
 
-def _is_about(named: Replaces, theirs: Frame, old: str) -> bool:
+def _apart(named: Replaces, theirs: Frame, old: str) -> int | None:
+    """How far `old` is from what a sentence replaces; None where it speaks of something else."""
     there = {stem(w) for w in words(old)}
     if not named.old <= there:
-        return False
+        return None
     if named.new <= there or _gives_up(old, named.old):
         # It says the new value already, or has given up the old one itself.
-        return False
+        return None
     about = named.about | named.new
     shared = (about & theirs.content) - named.old
     unsaid = theirs.content - named.old - about
+    # What the new statement has beyond the old one, its own value left out where it is known.
+    known = named.new != named.about or digits(tuple(named.old))
+    own = {w for w in named.about if w not in _IDLE and not digits((w,))} - there
+    if unsaid and len(own) > (0 if known else 1):
+        # Each has words of its own: two subjects that share a value.
+        return None
     if shared:
-        return len(unsaid) <= _MOST_UNSAID + len(shared)
-    return bool(about & there & _CHOICE) and len(unsaid) <= _MOST_UNSAID
+        return len(unsaid) if len(unsaid) <= _MOST_UNSAID + len(shared) else None
+    return len(unsaid) if about & there & _CHOICE and len(unsaid) <= _MOST_UNSAID else None
 
 
 def _gives_up(old: str, value: frozenset[str]) -> bool:

@@ -44,6 +44,7 @@ GENERIC = _set(
 )
 # After one of these the rest of a sentence is what is said of its subject.
 VERBS = _set(
+    "time times "
     "is are was were be has have had uses use used runs run lives live listens listen stays stay "
     "sits sit goes go needs need requires require expires expire defaults default points point "
     "deploys deploy stores store writes write reads read ships ship starts start ends end means "
@@ -56,7 +57,7 @@ VERBS = _set(
     "waits wait retries retry ist sind läuft liegt heißt nutzt nutzen verwenden est sont utilise "
     "utilisons es son usa usamos"
 )
-_IDENTITY = frozenset({"is", "are", "was", "ist", "est", "es"})
+_IDENTITY = frozenset({("is",), ("are",)})
 # One of several things may be used, liked or required at once; a subject is in one place only.
 _MANY = _set(
     "use uses used like likes support supports have has need needs require requires prefer "
@@ -76,6 +77,17 @@ _ORDERED = _set(
     "without by statt nicht au lieu pas en vez"
 )
 MOST_VALUE = 4
+_NAMES = re.compile(
+    r"(?!(?:the|our|my|this|that|all|every|each|an?)\b)\w\S*(?:\s\S+)?\s(?:is|are)\s(?:the|our|my)\b",
+    re.IGNORECASE,
+)
+# What a statement says of the value before: '..., not 8080', '... instead of npm'.
+_BEFORE = re.compile(
+    r"\s*[,(]?\s*\b(?:instead of|rather than|in place of|statt|au lieu de|en vez de)\b[^,;.]*"
+    r"|\s*[,(]\s*(?:and\s+|but\s+)?(?:not|no longer|nicht|pas)\b[^,;.]*"
+    r"|(?<=\d)\s+not\s+\S+[.!]?$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,8 @@ class Frame:
     denies: bool
     unique: bool
     """False where the subject is one of many: 'a bucket stands in room 1'."""
+    names: bool
+    """Whether a name stands first and says what it is: 'Alice is the owner of billing'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +116,12 @@ class Slot:
 @lru_cache(maxsize=4096)
 def frame(text: str) -> Frame:
     """Take a statement apart."""
-    raw = words(text)
+    raw = words(_BEFORE.sub(" ", text)) or words(text)
     kept = tuple(w for w in raw if w not in _ARTICLES and w not in _TIME)
     denies = any(_negates(w) for w in kept)
     content = frozenset(stem(w) for w in kept if w not in GENERIC and not _negates(w))
     unique = not (raw and raw[0] in _ARTICLES - {"the"})
-    return Frame(kept, content, denies, unique)
+    return Frame(kept, content, denies, unique, bool(_NAMES.match(text)))
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -145,7 +159,7 @@ def slot(new: Frame, old: Frame) -> Slot | None:
     return Slot(a[:head], theirs, mine, a[len(a) - tail :])
 
 
-def is_value(place: Slot, *, unique: bool) -> bool:
+def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
     """Tell whether the place holds a value that its subject has one of at a time.
 
     A place before the verb is the subject itself: 'staging' and 'production' are two servers.
@@ -154,7 +168,7 @@ def is_value(place: Slot, *, unique: bool) -> bool:
         return False
     if not place.before:
         # 'Alice is the owner of billing.'
-        return bool(place.after) and place.after[0] in _IDENTITY and _tells(place.after[1:])
+        return names and place.after[:1] in _IDENTITY and _tells(place.after[1:])
     if any(_negates(w) for w in (*place.new, *place.old)):
         return False
     verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)

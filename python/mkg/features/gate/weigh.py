@@ -164,7 +164,12 @@ def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
             continue
         kind = _kind(candidate, other, found.kind, told.at, able=able)
         made = _relation(other, kind, found.reason, "words")
-        (named if kind == "wins" else told.relations).append(made)
+        if kind == "wins":
+            named.append({**made, "apart": found.apart})
+        else:
+            told.relations.append(made)
+    least = min((n["apart"] for n in named), default=0)
+    named = [{k: v for k, v in n.items() if k != "apart"} for n in named if n["apart"] == least]
     if len(named) > 1:
         # Which of them was meant only a person can say.
         named = [{**n, "kind": "unclear", "reason": f"one of {len(named)} that name the old value"}

@@ -143,7 +143,7 @@ def _correction(visible: str, main: str) -> Found | None:
     if copula and not say.MOMENT.search(rest):
         return Found(start, len(visible), CORRECTED, False, 0.4)
     noun = re.match(
-        r"^(?:the|our|all|\w+)\s+(?:[\w./@`'-]+\s+){0,5}?(?:is|are|was|lives?|runs?|uses?)\s+\S",
+        rf"^(?:the|our|all|\w+)\s+(?:[\w./@`'-]+\s+){{0,5}}?(?:was|{say.IS})\s+\S",
         rest,
         _I,
     )
