@@ -9,12 +9,20 @@ import argparse
 import sys
 import time
 
-from tests.bench import append, extraction, hooks, recall, redaction, report, spool, start, world
+from tests.bench import (
+    append,
+    extraction,
+    hooks,
+    recall,
+    redaction,
+    report,
+    spool,
+    start,
+    updates,
+    world,
+)
 
-SUBJECTS = ("append", "extraction", "hooks", "recall", "redact", "spool", "start")
-from tests.bench import append, hooks, recall, redaction, report, spool, start, updates, world
-
-SUBJECTS = ("append", "hooks", "recall", "redact", "spool", "start", "updates")
+SUBJECTS = ("append", "extraction", "hooks", "recall", "redact", "spool", "start", "updates")
 
 
 def main(words: list[str]) -> int:
