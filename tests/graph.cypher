@@ -1,7 +1,7 @@
 // One of each noun of cypher/model.toml, with every property, so that a word the server does not know
 // is a misspelt one. Texts are 'x' and numbers 1, as the sample parameters are: most queries find a row.
-// The last lines are for queries that look for an open call, an older episode, a decision to undo, what holds now and what ended.
-// The last lines are for queries that look for an open call, an older episode, a decision to undo, a kept conflict.
+// The last lines are for queries that look for an open call, an older episode, a decision to undo,
+// a kept conflict, what holds now and was before, an unread stop.
 CREATE (project:Project {id: 'x', name: 'x', status: 'x', created_at: datetime('2026-01-01T00:00:00Z'), last_activity_at: datetime('2026-01-01T00:00:00Z'), touched: 'x'})
 CREATE (user:User {id: 'x', source: 'x', created_at: datetime('2026-01-01T00:00:00Z'), last_seen_at: datetime('2026-01-01T00:00:00Z'), touched: 'x'})
 CREATE (session:Session {session_id: 'x', client: 'x', project_id: 'x', user_id: 'x', created_at: datetime('2026-01-01T00:00:00Z'), last_event_at: datetime('2026-01-01T00:00:00Z'), ended_at: datetime('2026-01-01T00:00:00Z'), event_count: 2, epoch: 1, processed_seq: 0, touched: 'x', agent_kind: 'x', agent_id: 'x', agent_type: 'x', parent_session_id: 'x', erased: 1})
@@ -67,3 +67,5 @@ CREATE (:GateDecision {id: 'y', learning_id: 'y', decision_no: 1, by: 'human', r
 CREATE (:Learning {id: 'v', short_id: 'v', value_key: 'v', text: 'x', status: 'candidate', scope: 'x', origin: 'x', kind: 'x', source: 'x', confidence: 0.5, support_count: 1, use_count: 1, inject_count: 1, retrieval_count: 1, decision_count: 1, consolidated: false, live: true, injectable: true, owner_key: 'x', owner_token: 'x', terms: 'x', embedding: [_ IN range(1, 384) | 0.1], embedding_model: 'x', created_at: datetime('2026-01-01T00:00:00Z'), updated_at: datetime('2026-01-01T00:00:00Z')})
 CREATE (:Learning {id: 'u', short_id: 'u', value_key: 'u', text: 'x', origin: 'x', safety_status: 'passed', live: true, status: 'approved', owner_key: 'y', valid_until: datetime('2026-01-01T00:00:00Z'), created_at: datetime('2025-01-01T00:00:00Z'), updated_at: datetime('2026-01-01T00:00:00Z')})
 CREATE (:Learning {id: 'z', short_id: 'z', value_key: 'zz', text: 'x', scope: 'x', status: 'approved', owner_key: 'z', decision_count: 1, updated_at: datetime('2026-01-01T00:00:00Z')})-[:CONTRADICTS {reason: 'x', source: 'x', at: datetime('2026-01-01T00:00:00Z')}]->(:Learning {id: 'zz', short_id: 'zz', value_key: 'zzz', text: 'x', scope: 'x', status: 'rejected', owner_key: 'z', reproposed_count: 1, decision_count: 1})
+CREATE (:Session {session_id: 'u', client: 'x', project_id: 'x', user_id: 'x', created_at: datetime('2026-01-01T00:00:00Z'), last_event_at: datetime('2026-01-01T00:00:00Z'), event_count: 1, epoch: 0})
+CREATE (:SessionEvent {event_id: 'u', event_key: 'u', session_id: 'u', client: 'x', seq: 1, event_name: 'Stop', timestamp: datetime('2026-01-01T00:00:01Z')})
