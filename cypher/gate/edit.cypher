@@ -7,6 +7,8 @@
 // @param   summary     STRING NOT NULL
 // @param   terms       STRING NOT NULL
 // @param   value_key   STRING NOT NULL
+// @param   frame_key   STRING NOT NULL
+// @param   words_key   STRING NOT NULL
 // @param   at          STRING NOT NULL
 // @return  id          STRING NOT NULL
 // @return  twin        STRING              another learning that says this already; nothing is edited then
@@ -30,6 +32,8 @@ END |
       v.summary = l.summary,
       v.terms = l.terms,
       v.value_key = l.value_key,
+      v.frame_key = l.frame_key,
+      v.words_key = l.words_key,
       v.by = d.by,
       v.at = datetime($at)
   MERGE (l)-[:HAS_VERSION]->(v)
@@ -38,6 +42,8 @@ END |
     l.summary = $summary,
     l.terms = $terms,
     l.value_key = $value_key,
+    l.frame_key = $frame_key,
+    l.words_key = $words_key,
     l.updated_at = datetime($at),
     l.embedding = null,
     l.embedding_model = null

@@ -45,6 +45,7 @@ CALL (d, subject) {
   OPTIONAL MATCH (twin:Learning {value_key: v.value_key})
   WHERE twin.id <> subject.id
   SET subject.text = v.text, subject.summary = v.summary, subject.terms = v.terms,
+    subject.frame_key = v.frame_key, subject.words_key = v.words_key,
     subject.value_key = CASE WHEN twin IS NULL THEN v.value_key ELSE v.value_key + '~' + subject.short_id END,
     subject.embedding = null, subject.embedding_model = null
   DETACH DELETE v

@@ -10,11 +10,14 @@ from mkg.errors import Refused
 from mkg.features import learnings
 from mkg.features.embedding import page
 from mkg.features.gate import review
+from mkg.features.gate.frame import frame_key, words_key
 from mkg.features.gate.review import ACTIONS, Action, By, Changed, Decided
 from mkg.features.learnings import retrieval
+from mkg.features.learnings.value_key import value_key
 from tests.conftest import Live
 from tests.support.embedding import minilm
 from tests.support.learned import SHOP, put
+from tests.support.recipes import expand
 from tests.support.requirement import requirement
 
 OLD, NEW = "The API listens on port 8080.", "The API listens on port 9090."
@@ -222,6 +225,28 @@ def test_an_edit_keeps_the_former_text_and_the_former_text_comes_back_beside_it(
     again = put(live, OLD, origin="user_pasted").upserted
     assert again is not None and again.id != id and again.status == "candidate"
     assert told(live, "Which port does the API listen on?") == [NEW]
+
+
+def test_an_edit_is_found_again_by_its_new_words_and_undone_by_its_old_ones(live: Live) -> None:
+    id = learned(live, OLD, origin="user_pasted")
+    keys = "MATCH (l:Learning {id: $id}) RETURN [l.value_key, l.frame_key, l.words_key]"
+    before = live.value(keys, id=id)
+    done = decide(live, id, "edit_approve", text="The worker listens on port 7000.")
+    edited = live.value(keys, id=id)
+    owner = str(live.value("MATCH (l:Learning {id: $id}) RETURN l.owner_key", id=id))
+    new = "The worker listens on port 7000."
+    wanted = [value_key(owner, new), frame_key(owner, new), words_key(owner, new)]
+    assert edited == wanted and edited != before
+    review.take_back(live.run, done.decision, at=now())
+    assert live.value(keys, id=id) == before
+
+
+def test_a_secret_in_an_edit_is_not_kept(live: Live) -> None:
+    id = learned(live, OLD, origin="user_pasted")
+    token = expand("ghp_{AN36}", 3)
+    decide(live, id, "edit_approve", text=f"The API takes {token} on port 7000.")
+    text = str(live.value("MATCH (l:Learning {id: $id}) RETURN l.text", id=id))
+    assert token not in text and "[REDACTED:github-pat]" in text
 
 
 def test_an_edit_into_what_another_learning_says_is_refused_and_changes_nothing(live: Live) -> None:

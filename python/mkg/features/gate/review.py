@@ -12,7 +12,9 @@ from typing import Any, Literal, Protocol
 from mkg import lexical
 from mkg.bundle import Runner, cypher
 from mkg.errors import Refused
+from mkg.features.gate.frame import frame_key, words_key
 from mkg.features.learnings.value_key import value_key
+from mkg_hooks.redact import redact
 
 Action = Literal["approve", "reject", "edit_approve", "keep_new", "keep_existing", "keep_both"]
 ACTIONS: tuple[Action, ...] = (
@@ -139,7 +141,16 @@ def enact(run: Runner, *, decision: str, at: str) -> list[Enacted]: ...
 
 @cypher("gate.edit")
 def edit(
-    run: Runner, *, decision: str, text: str, summary: str, terms: str, value_key: str, at: str
+    run: Runner,
+    *,
+    decision: str,
+    text: str,
+    summary: str,
+    terms: str,
+    value_key: str,
+    frame_key: str,
+    words_key: str,
+    at: str,
 ) -> Edited | None: ...
 
 
@@ -282,6 +293,8 @@ def reasons(counts: Sequence[Queued]) -> dict[str, int]:
 
 def _edit(unit: Runner, decision: str, id: str, text: str, at: str) -> None:
     (seen,) = standing(unit, id=id)
+    # Whoever types it: a secret is not kept.
+    text = redact(text)[0]
     edited = edit(
         unit,
         decision=decision,
@@ -289,6 +302,8 @@ def _edit(unit: Runner, decision: str, id: str, text: str, at: str) -> None:
         summary=text[:SUMMARY],
         terms=" ".join(lexical.index_terms(text)),
         value_key=value_key(seen.owner_key, text),
+        frame_key=frame_key(seen.owner_key, text),
+        words_key=words_key(seen.owner_key, text),
         at=at,
     )
     if edited is not None and edited.twin is not None:
