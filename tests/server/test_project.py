@@ -48,3 +48,10 @@ def test_a_folder_is_one_project_for_the_server_and_for_the_hooks(
     here = call.here()
     assert (here.id if here else None) == hooks
     assert (hooks is None) == (shape == "temporary")
+
+
+def test_what_an_agent_adds_is_gated_as_the_settings_say() -> None:
+    own = load_settings().model_copy(update={"consistency_gate": False, "consistency_topk": 3})
+    served = Connection("client", connect=lambda _: FakeStore(), settings=lambda *_: own)
+    call, _ = served.call(Client("t", None, None))
+    assert (call.rules.on, call.rules.topk, call.rules.model) == (False, 3, None)

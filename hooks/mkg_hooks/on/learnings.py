@@ -12,6 +12,7 @@ from mkg import lexical
 from mkg.bundle import Runner
 from mkg.db import Neo4jRunner
 from mkg.features import learnings
+from mkg.features.gate import rules
 from mkg.features.gate.rules import Rules
 from mkg.features.gate.sweep import sweep
 from mkg.features.learnings import inject, receipts, retrieval
@@ -100,14 +101,21 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
         # A model takes its time: the spool goes on meanwhile.
         deps.later(f"window:{session}", partial(read, deps, session, owner, client))
     else:
-        _read(run, deps, session, owner, gate_rules(deps), client)
+        _read(run, deps, session, owner, rules.chosen(deps.settings), client)
 
 
 def read(deps: Deps, session: str, owner: Owner, client: str | None) -> None:
     """Learn from a session with the model; without a graph its window waits for another time."""
     if deps.run is None:
         return
-    _read(deps.run, deps, session, owner, replace(gate_rules(deps), model=deps.model), client)
+    _read(
+        deps.run,
+        deps,
+        session,
+        owner,
+        replace(rules.chosen(deps.settings), model=deps.model),
+        client,
+    )
 
 
 def _read(
@@ -133,16 +141,6 @@ def left_over(deps: Deps) -> None:
 def _asked(deps: Deps, client: str | None) -> bool:
     """Whether there is a model that would be asked."""
     return deps.model is not None and deps.model.available("extract", client=client) is None
-
-
-def gate_rules(deps: Deps) -> Rules:
-    """How this home's settings want the gate, without a model."""
-    chosen = deps.settings
-    return Rules(
-        on=chosen.consistency_gate,
-        topk=chosen.consistency_topk,
-        sweep=chosen.consistency_sweep_limit,
-    )
 
 
 def added(record: Mapping[str, Any]) -> list[str]:

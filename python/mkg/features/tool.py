@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from mkg.bundle import spec
 from mkg.embed import Embedder
 from mkg.errors import Refused
+from mkg.features.gate.rules import DEFAULT, Rules
 from mkg.features.learnings.inject import encode_text
 from mkg.features.timeline.project import Project
 from mkg_hooks.redact import redact
@@ -74,6 +75,8 @@ class Call:
     """What is switched on."""
     agent_decides: bool = False
     """Whether the user lets an agent do what only a person may (`MKG_REVIEW_CHANNEL=agent`)."""
+    rules: Rules = DEFAULT
+    """How the gate works here."""
     raw: Callable[[], Reading] = _no_reading
     """Raises Refused or a connection's error where raw queries cannot be asked."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from mkg import log, migrate
 from mkg.embed import LOCAL_MODEL, Embedder, WorkerEmbedder
 from mkg.errors import MkgError, Refused
+from mkg.features.gate import rules
 from mkg.features.reader.meter import Meter
 from mkg.features.reader.reader import Reader
 from mkg.features.reader.switch import Exposure, why_off
@@ -127,6 +128,7 @@ class Connection:
             paused=lambda: _paused(settings, folder),
             modules=frozenset(settings.modules),
             agent_decides=settings.review_channel == "agent",
+            rules=rules.chosen(settings),
             raw=lambda: self._raw(settings),
         ), fresh
 

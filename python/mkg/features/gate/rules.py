@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mkg.llm import Model
+from mkg.settings import Settings
 
 TOPK, SWEEP = 15, 8
 
@@ -18,3 +19,12 @@ class Rules:
 
 
 DEFAULT = Rules()
+
+
+def chosen(settings: Settings) -> Rules:
+    """How the settings want the gate, without a model."""
+    return Rules(
+        on=settings.consistency_gate,
+        topk=settings.consistency_topk,
+        sweep=settings.consistency_sweep_limit,
+    )

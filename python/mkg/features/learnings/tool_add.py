@@ -163,6 +163,7 @@ def project_add_learning(call: Call, asked: LearningAsked) -> LearningAnswer:
             model=call.embed.model if call.embed else None,
             at=call.clock().isoformat(),
             task_pattern=task_pattern(_plain(asked.task_pattern)),
+            rules=call.rules,
         )
         kept = written.upserted
         return written, stored(unit, id=kept.id) if kept else None
