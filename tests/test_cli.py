@@ -147,3 +147,11 @@ def test_the_module_and_the_console_script_are_one_command(own_home: Path) -> No
     )
     assert done.returncode == 0
     assert done.stdout.strip() == __import__("mkg").__version__
+
+
+@pytest.mark.parametrize(("words", "leaves"), [(("lock",), False), (("config",), True)])
+def test_what_is_for_the_makers_leaves_the_users_own_hooks_as_they_are(
+    own_home: Path, tmp_path: Path, words: tuple[str, ...], leaves: bool
+) -> None:
+    assert runner.invoke(app, list(words)).exit_code == 0
+    assert (tmp_path / "mkg" / "pointer").exists() is leaves

@@ -252,17 +252,29 @@ NO_ROOT = (
 )
 
 
+# Without a variable the password database tells where home is: a place of this test's own.
+ELSEWHERE = (
+    "import os,sys,pwd,types,runpy\n"
+    "pwd.getpwuid=lambda _:types.SimpleNamespace(pw_dir={!r})\n"
+    "sys.argv=sys.argv[4:]\n"
+    "sys.path.insert(0,os.path.dirname(sys.argv[0]))\n"
+    "runpy.run_path(sys.argv[0],run_name='__main__')"
+)
+
+
 def homes(home: Home) -> dict[str, tuple[dict[str, str], tuple[str, ...], Path]]:
     """What is tried: (environment, command before the launcher, working folder)."""
     env = home.environment()
     bare = {k: v for k, v in env.items() if k != "HOME"}
     nowhere = {**env, "HOME": "/nonexistent", "MKG_HOME": "/nonexistent/mkg"}
+    own = str(home.folder.parent / "nobody")
+    elsewhere = (sys.executable, "-I", "-S", "-c", ELSEWHERE.format(own))
     tried = {
         "no HOME": (bare, (), home.project),
         "HOME that is not there": ({**env, "HOME": "/nonexistent"}, (), home.project),
         "nothing there": (nowhere, (), home.project),
         "root as folder": (env, (), Path("/")),
-        "no environment": ({}, (), home.project),
+        "no environment": ({}, elsewhere, home.project),
     }
     if allowed("unshare", "-m"):
         mount = 'mount -t tmpfs -o ro none "$MKG_HOME"; exec "$@"'

@@ -77,6 +77,11 @@ app.command("read-gate")(read_gate.read_gate)
 app.command("screen")(screen.screen)
 
 
+# The doctor must see what is there before anything is put right; and whoever works on a checkout
+# does not mean that their own hooks shall run from it.
+LEAVES_NO_TRACE = frozenset({"doctor", "check", "lock", "catalog", "explain"})
+
+
 def _version(asked: bool) -> None:
     if asked:
         typer.echo(__version__)
@@ -90,8 +95,7 @@ def _start(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    # The doctor must see what is there before anything is put right.
-    if ctx.invoked_subcommand != "doctor":
+    if ctx.invoked_subcommand not in LEAVES_NO_TRACE:
         basics.begin()
 
 
