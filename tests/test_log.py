@@ -2,6 +2,7 @@
 
 import json
 import logging
+import logging.handlers
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,16 +29,24 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 @requirement("MEM-W73")
 def test_what_is_written_in_the_background_rotates_in_private_files(folder: Path) -> None:
+    (handler,) = [
+        h
+        for h in logging.getLogger("mkg").handlers
+        if isinstance(h, logging.handlers.RotatingFileHandler) and str(folder) in h.baseFilename
+    ]
+    assert (handler.maxBytes, handler.backupCount) == (2_000_000, 3)
+    # The same in small: megabytes of lines are written slowly.
+    handler.maxBytes = 10_000
     logger = log.get("mkg.test")
-    for number in range(60_000):
-        logger.info("tick", number=number, reason="a reason of some length, to fill the file up")
+    for number in range(600):
+        logger.info("tick", number=number)
     files = sorted(path.name for path in folder.iterdir())
     assert files == ["mkg.log", "mkg.log.1", "mkg.log.2", "mkg.log.3"]
     for path in folder.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert path.stat().st_size <= 2_000_000
+        assert path.stat().st_size <= 10_000
     last = (folder / "mkg.log").read_text(encoding="utf-8").splitlines()[-1]
-    assert json.loads(last)["number"] == 59_999
+    assert json.loads(last)["number"] == 599
 
 
 @requirement("SEC-56")

@@ -152,18 +152,23 @@ def test_a_decision_is_taken_back_and_an_item_edited_in_the_same_sitting(
 def test_only_what_the_user_typed_is_approved_in_a_batch_and_after_being_listed(
     live: Live,
 ) -> None:
-    for n in range(3):
-        learned(live, f"I prefer editor {n}.", scope="user", explicit=False)
-        learned(live, f"Agents prefer editor {n}.", scope="user", origin="mcp_write")
+    # Nothing in common, or one would wait as another value of the other.
+    typed = ["I prefer tabs.", "I like the dark theme.", "I read diffs before commit messages."]
+    for own, agents in zip(
+        typed,
+        ["Lunch is at noon.", "Meetings need an agenda.", "The printer stands upstairs."],
+        strict=True,
+    ):
+        learned(live, own, scope="user", explicit=False)
+        learned(live, agents, scope="user", origin="mcp_write")
     items = gate.queue(live.run, owner_keys=OWNERS, id=None, limit=99)
     said: list[str] = []
     keys = iter("AnAyq")
     Walk(live.run, gate.By("ann"), said.append, lambda: next(keys), lambda p, g: "").through(items)
     assert "  [A]ll 3 typed by you" in "\n".join(said)
-    assert sum(line.startswith("  ") and "I prefer editor" in line for line in said) == 6
-    assert {t: s for t, s in statuses(live).items() if s == "approved"} == {
-        f"I prefer editor {n}.": "approved" for n in range(3)
-    }
+    listed = [line for line in said if line.startswith("  ") and any(t in line for t in typed)]
+    assert len(listed) == 6
+    assert {t for t, s in statuses(live).items() if s == "approved"} == set(typed)
 
 
 @requirement("SEC-24")
