@@ -52,7 +52,7 @@ def test_the_first_command_leaves_the_pointer_and_it_names_the_user_files_store(
 ) -> None:
     monkeypatch.setenv("NEO4J_URI", "bolt+s://somewhere:1")
     monkeypatch.setenv("NEO4J_PASSWORD", "long-enough-secret")
-    runner.invoke(app, ["check", "--offline"])
+    runner.invoke(app, ["config"])
     pointer = (tmp_path / "mkg" / "pointer").read_text(encoding="utf-8")
     monkeypatch.delenv("NEO4J_URI")
     monkeypatch.delenv("NEO4J_PASSWORD")

@@ -64,7 +64,8 @@ def test_a_database_of_another_name_is_used_for_everything(user: User, server: S
     user.mkg("db", "up", "--json")
     user.mkg("migrate", "apply", "--yes")
     stated(user, "Remember that the staging database listens on port 5433.", "s1")
-    user.drained()
+    # A server that has just started plans every statement for the first time.
+    user.mkg("worker", "drain", "--timeout", "85")
     assert "5433" in told(user, "Which port does the staging database use?", "s2")
     assert json.loads(user.mkg("migrate", "status", "--json"))
     for words in (
