@@ -4,7 +4,6 @@ Foreground: `answer`, one block within one budget. Background: `apply`, in the o
 everything it does is idempotent, because after a crash the same records come again.
 """
 
-import hashlib
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -143,7 +142,7 @@ def delivered(event: HookEvent, result: HookResult, deps: Deps) -> None:
         return
     state = deps.memory.of(event.session_id)
     if event.name == "SessionStart":
-        state.start_block, state.retell = _sha(result.context), False
+        state.start_block, state.retell = receipts.block_sha(result.context), False
     elif event.name == "UserPromptSubmit":
         state.retell = False
     if result.ids:
@@ -257,13 +256,9 @@ def _delivery(event: HookEvent, result: HookResult) -> dict[str, Any]:
         "event_key": event.event_key,
         "hook_event": event.name,
         "ids": list(result.ids),
-        "block_sha": _sha(result.context),
+        "block_sha": receipts.block_sha(result.context),
         "at": event.received_at,
     }
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _deliver(run: Neo4jRunner, record: dict[str, Any]) -> None:

@@ -1,12 +1,15 @@
 """Taking back: what goes, what stays on another source, and every chain whole afterwards."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mkg.bundle import QuerySpec, Runner
 from mkg.features import forget, learnings, timeline
 from mkg.features.forget import act
-from mkg.features.forget.select import Selector, Targets, planned, select
+from mkg.features.forget.select import Kind, Selector, Targets, planned, select
 from mkg.features.learnings.windows import learn
 from mkg.features.learnings.write import Owner
 from mkg.features.timeline import episode
@@ -32,9 +35,9 @@ def told(live: Live, *sessions: str) -> None:
         episode.record(live.run, minilm(), session_id=session)
 
 
-def gone(live: Live, kind: str, value: str, **more: object) -> forget.State:
+def gone(live: Live, kind: Kind, value: str, **more: object) -> forget.State:
     """Forget as the command does, without files."""
-    selector = Selector(kind, value)  # type: ignore[arg-type]
+    selector = Selector(kind, value)
     targets = select(live.run, selector)
     keep = bool(more.get("keep_words"))
     refuse = str(more.get("refuse", "person"))
@@ -146,7 +149,7 @@ def test_events_of_a_text_become_empty_links_and_a_replay_of_them_brings_nothing
     whole(live)
     (link,) = live.rows("MATCH (e:SessionEvent) WHERE e.erased_at IS NOT NULL RETURN keys(e) AS k")
     kept = {"event_id", "event_key", "session_id", "client", "seq", "timestamp", "project_id"}
-    assert set(link["k"]) == kept | {"event_name", "erased_at"}  # type: ignore[call-overload]
+    assert set(link["k"]) == kept | {"event_name", "erased_at"}
     say(live, FACT, session="s1", second=30)
     told(live, "s1")
     assert holding(live) == {}
@@ -358,11 +361,11 @@ def test_what_was_read_before_a_text_was_forgotten_does_not_bring_it_back(
     real = learnings.told
     calls: list[str] = []
 
-    def between(run: object, **words: object) -> object:
+    def between(run: Runner, **words: Any) -> list[learnings.Told]:
         if not calls:
             calls.append("x")
             gone(live, "text", CANARY)
-        return real(run, **words)  # type: ignore[arg-type]
+        return real(run, **words)
 
     monkeypatch.setattr(learnings, "told", between)
     if not guard:
@@ -409,15 +412,16 @@ def test_what_the_graph_keeps_of_a_wish_has_counts_and_hashes_and_no_text(live: 
         "MATCH (f:Forgetting) RETURN f.kind AS kind, f.checks AS checks, f.events AS n"
     )
     assert kept["kind"] == "text" and kept["n"] == 1
-    assert all(len(c) == 32 for c in kept["checks"])  # type: ignore[attr-defined]
+    assert all(len(c) == 32 for c in kept["checks"])
     assert holding(live) == {}
 
 
 @requirement("SEC-81")
 def test_nothing_is_selected_by_what_is_not_there(live: Live) -> None:
     say(live, FACT, session="s1")
-    for kind in ("learning", "session", "project", "user", "text"):
-        assert not select(live.run, Selector(kind, "nobody-knows")), kind  # type: ignore[arg-type]
+    kinds: list[Kind] = ["learning", "session", "project", "user", "text"]
+    for kind in kinds:
+        assert not select(live.run, Selector(kind, "nobody-knows")), kind
     assert not Targets()
 
 
@@ -450,14 +454,14 @@ def test_a_kill_before_and_after_every_batch_leaves_marks_from_which_it_goes_on(
         with monkeypatch.context() as patch:
             real = live.run.fetch
 
-            def fetch(query: object, params: object) -> object:
+            def fetch(query: QuerySpec, params: Mapping[str, Any]) -> list[dict[str, Any]]:
                 nonlocal count
-                if getattr(query, "mode", "") != "write":
-                    return real(query, params)  # type: ignore[arg-type]
+                if query.mode != "write":
+                    return real(query, params)
                 count += 1
                 if count == stop and not after:
                     raise Killed
-                done = real(query, params)  # type: ignore[arg-type]
+                done = real(query, params)
                 if count == stop:
                     raise Killed
                 return done

@@ -46,7 +46,7 @@ def place(tmp_path: Path) -> Store:
 
 def test_an_unreadable_log_counts_as_torn_only_after_a_full_disk(place):
     logged(place, UNREADABLE)
-    assert torn.refused(place) and not torn.by_full_disk(place)
+    assert torn.refused(store.errors(place)) and not torn.by_full_disk(place)
     (place.folder / "logs" / "debug.log").unlink()
     # The disk was full before the last start, with many warnings in between.
     logged(place, FULL, *[{"level": "WARN", "message": "w" * 300}] * 1200, year=2020)
@@ -58,7 +58,7 @@ def test_an_unreadable_log_counts_as_torn_only_after_a_full_disk(place):
 def test_a_full_disk_alone_or_an_older_failed_start_cuts_nothing_off(place):
     logged(place, FULL)
     logged(place, UNREADABLE, year=2020)
-    assert not torn.refused(place) and not torn.by_full_disk(place)
+    assert not torn.refused(store.errors(place)) and not torn.by_full_disk(place)
 
 
 def test_only_the_newest_copy_of_a_log_is_kept_and_it_needs_room(place, monkeypatch):

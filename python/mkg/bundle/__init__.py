@@ -2,6 +2,16 @@
 
 from mkg.bundle.header import CypherType, Field, QuerySpec
 from mkg.bundle.loader import Bundle, load_bundle, spec
-from mkg.bundle.stub import Runner, cypher
+from mkg.bundle.stub import Runner, Store, cypher
 
-__all__ = ["Bundle", "CypherType", "Field", "QuerySpec", "Runner", "cypher", "load_bundle", "spec"]
+__all__ = [
+    "Bundle",
+    "CypherType",
+    "Field",
+    "QuerySpec",
+    "Runner",
+    "Store",
+    "cypher",
+    "load_bundle",
+    "spec",
+]

@@ -28,6 +28,12 @@ class Runner(Protocol):
     def fetch(self, query: QuerySpec, params: Mapping[str, Any]) -> list[Row]: ...
 
 
+class Store(Runner, Protocol):
+    """A runner that can also put several queries in one transaction."""
+
+    def in_one(self, work: Any, *, name: str) -> Any: ...
+
+
 _PYTHON: dict[str, tuple[type, ...]] = {
     "STRING": (str,),
     "INTEGER": (int,),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mkg.db import Neo4jRunner
     from mkg.embed import Embedder
     from mkg.features import forget as feature
-    from mkg.features.forget.select import Selector, Targets
+    from mkg.features.forget.select import Kind, Selector, Targets
     from mkg.features.forget.verify import Proof
     from mkg.settings import Settings
 
@@ -58,9 +58,13 @@ def forget(
     from mkg.features.forget.verify import prove, prove_by_receipt, read_receipt
     from mkg.settings import load_settings
 
-    named = {
-        **{"learning": id, "session": session, "project": project},
-        **{"user": user, "text": text, "taint": taint},
+    named: dict[Kind, str] = {
+        "learning": id,
+        "session": session,
+        "project": project,
+        "user": user,
+        "text": text,
+        "taint": taint,
     }
     selector = _selector(named, needed=not (resume or (verify and receipt)))
     settings = load_settings()
@@ -83,15 +87,15 @@ def forget(
                 _one(run, settings, selector, yes, keep_words, and_refuse, as_json)
 
 
-def _selector(named: "dict[str, str]", *, needed: bool) -> "Selector | None":
+def _selector(named: "dict[Kind, str]", *, needed: bool) -> "Selector | None":
     from mkg.features.forget.select import Selector
 
-    given = [(kind, value) for kind, value in named.items() if value]
+    given: list[tuple[Kind, str]] = [(kind, value) for kind, value in named.items() if value]
     if len(given) > 1 or (needed and not given):
         raise Refused(
             "name one thing: a learning's id, --session, --project, --user, --text or --taint"
         )
-    return Selector(given[0][0], given[0][1]) if given else None  # type: ignore[arg-type]
+    return Selector(given[0][0], given[0][1]) if given else None
 
 
 @contextmanager

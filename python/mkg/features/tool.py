@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from mkg.bundle import spec
+from mkg.bundle import Store, spec
 from mkg.embed import Embedder
 from mkg.errors import Refused
 from mkg.features.gate.rules import DEFAULT, Rules
@@ -32,14 +32,6 @@ _IDS = frozenset(
     {"id", "project_id", "session_id", "user_id", "prev_id", "next_id", "next", "ended_at"}
     | {"started_at", "last_activity_at", "at"}
 )
-
-
-class Store(Protocol):
-    """A runner that can also put several queries in one transaction."""
-
-    def fetch(self, query: Any, params: Any) -> list[dict[str, Any]]: ...
-
-    def in_one(self, work: Any, *, name: str) -> Any: ...
 
 
 class Reading(Protocol):

@@ -197,13 +197,13 @@ def wait(
                     if needs_restart(error):
                         raise LocalDbError(str(error)) from None
                     # What a full disk broke off is finished at a start, which needs room itself.
-                    told = store.debug_errors(place)
-                    if any(mark in line for mark in torn.NO_ROOM for line in told):
+                    errors = store.errors(place)
+                    if any(mark in store.told(e) for mark in torn.NO_ROOM for e in errors):
                         raise LocalDbError(
                             f"the disk of {place.folder} is full: the database cannot finish what "
                             "it began; nothing is lost: free some space, then run: mkg db up"
                         ) from None
-                    if torn.refused(place):
+                    if torn.refused(errors):
                         advice = "nothing was changed; `mkg db restore FILE` puts a backup back"
                         reason = _obituary(place, "cannot read its transaction log")
                         raise LocalDbError(f"{reason}\n{advice}") from None
@@ -224,7 +224,7 @@ def _obituary(place: Store, what: str) -> str:
     lines = store.tail(place, 200)
     telling = [line for line in lines if "ERROR" in line or "Caused by" in line or "Error:" in line]
     # A database that does not come up while the server does is told in the other log only.
-    telling = telling or store.debug_errors(place)
+    telling = telling or [store.told(error) for error in store.errors(place)]
     told = "\n  ".join((telling or lines)[-6:])
     advice = _MEMORY if any(mark in line for mark in _NO_MEMORY for line in lines) else ""
     logs = place.folder / "logs"

@@ -269,11 +269,9 @@ def tail(store: Store, lines: int) -> list[str]:
     return [*_end(store.log, size), *_end(store.said, size)][-lines:] if lines > 0 else []
 
 
-def debug_errors(store: Store) -> list[str]:
-    """Errors that the server wrote to its own log since its last start, a line each."""
-    return [
-        ": ".join([error.message, *_CAUSE.findall(error.trace)[-1:]]) for error in errors(store)
-    ]
+def told(error: Logged) -> str:
+    """An error of that log in one line: what failed, and the innermost reason."""
+    return ": ".join([error.message, *_CAUSE.findall(error.trace)[-1:]])
 
 
 def errors(store: Store, *, since_start: bool = True) -> list[Logged]:

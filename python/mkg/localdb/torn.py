@@ -8,10 +8,11 @@ after a full disk, and only then, the rest may be cut off; a copy of the log is 
 """
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from mkg.localdb import store
-from mkg.localdb.store import Store
+from mkg.localdb.store import Logged, Store
 
 # Setting of the server: read the log up to the first entry that makes no sense, drop the rest.
 CUT = "internal.dbms.tx_log.fail_on_corrupted_log_files=false"
@@ -19,14 +20,14 @@ NO_ROOM = ("OutOfDiskSpace", "out of disk space", "No space left")
 _UNREADABLE = ("TransactionLogsRecovery", "Error reading transaction logs")
 
 
-def refused(place: Store) -> bool:
-    """Whether the last start failed because the transaction log cannot be read to its end."""
-    return any(mark in error.trace for mark in _UNREADABLE for error in store.errors(place))
+def refused(errors: Sequence[Logged]) -> bool:
+    """Whether a start failed because the transaction log cannot be read to its end."""
+    return any(mark in error.trace for mark in _UNREADABLE for error in errors)
 
 
 def by_full_disk(place: Store) -> bool:
     """Whether that start failed, and the server had run out of disk before."""
-    return refused(place) and any(
+    return refused(store.errors(place)) and any(
         mark in f"{error.message} {error.trace}"
         for mark in NO_ROOM
         for error in store.errors(place, since_start=False)

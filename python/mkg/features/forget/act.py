@@ -7,8 +7,9 @@ locks what it changes, so hooks and the worker go on meanwhile.
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
+from mkg.bundle import Store
 from mkg.embed import Embedder
 from mkg.features import forget
 from mkg.features.forget.select import Selector, Targets, check
@@ -17,14 +18,6 @@ from mkg.features.timeline import episode
 BATCH = 500
 FILLING = "·"
 Progress = Callable[[str], None]
-
-
-class Store(Protocol):
-    """A runner that can put several queries in one transaction."""
-
-    def fetch(self, query: Any, params: Any) -> list[dict[str, Any]]: ...
-
-    def in_one(self, work: Any, *, name: str) -> Any: ...
 
 
 def begin(

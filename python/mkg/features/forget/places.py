@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from mkg.features.forget.act import FILLING
 from mkg.features.forget.select import Selector, Targets, forms
+from mkg.json_shape import texts_in
 from mkg.private import write_private
 from mkg.settings import Paths
 from mkg_hooks import spool_mask
@@ -44,7 +45,7 @@ def meant(selector: Selector, targets: Targets, until: str) -> Meant:
         key = str(record.get("event_key") or "")
         if key and (key in events or f"{key}@{record.get('received_at')}" in events):
             return True
-        return bool(looked_for) and any(holds(text, looked_for) for text in texts(record))
+        return bool(looked_for) and any(holds(text, looked_for) for text in texts_in(record))
 
     return one
 
@@ -53,19 +54,6 @@ def holds(text: str, looked_for: Sequence[str]) -> bool:
     """Whether one of the forms stands in a text, whatever its case."""
     small = text.lower()
     return any(form in small for form in looked_for)
-
-
-def texts(value: Any) -> Iterator[str]:
-    """Every text inside a JSON value."""
-    waiting: list[Any] = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, list):
-            waiting.extend(cast("list[Any]", one))
-        elif isinstance(one, dict):
-            waiting.extend(cast("dict[str, Any]", one).values())
 
 
 def waiting(spool: Path, is_meant: Meant) -> int:

@@ -7,10 +7,10 @@ ends conflicts, `gate.enact` moves it. `gate.undo` restores what was written dow
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from mkg import lexical
-from mkg.bundle import Runner, cypher
+from mkg.bundle import Runner, Store, cypher
 from mkg.errors import Refused
 from mkg.features.gate.frame import frame_key, words_key
 from mkg.features.learnings.value_key import value_key
@@ -177,14 +177,6 @@ def propose(
 
 @cypher("gate.last_decision")
 def last_decision(run: Runner, *, id: str) -> LastDecision | None: ...
-
-
-class Store(Protocol):
-    """A runner that can put several queries in one transaction."""
-
-    def fetch(self, query: Any, params: Any) -> list[dict[str, Any]]: ...
-
-    def in_one(self, work: Any, *, name: str) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from mkg import lexical
-from mkg.bundle import Runner
+from mkg.bundle import Runner, Store
 from mkg.embed import Embedder, check_dimension
 from mkg.features import gate
 from mkg.features.embedding import Embedded
@@ -25,14 +25,6 @@ from mkg.features.gate.weigh import Weighed, look, weigh
 HOLD = timedelta(minutes=10)
 REST = timedelta(seconds=30)
 AGAIN = timedelta(hours=1)
-
-
-class Store(Protocol):
-    """A runner that can put several queries in one transaction."""
-
-    def fetch(self, query: Any, params: Any) -> list[dict[str, Any]]: ...
-
-    def in_one(self, work: Any, *, name: str) -> Any: ...
 
 
 class Embeds(Protocol):

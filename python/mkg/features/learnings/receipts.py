@@ -8,12 +8,11 @@ compared by hash with what was handed over. Without such a file the state is `un
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
 
 from mkg.bundle import Runner, cypher
+from mkg.json_shape import texts_in
 from mkg_hooks.tail import tail
 
 TAIL_BYTES = 4 * 1024 * 1024
@@ -124,6 +123,11 @@ def blocks_seen(path: str | None) -> list[str]:
     return _blocks(tail(path, TAIL_BYTES, own=True))
 
 
+def block_sha(text: str) -> str:
+    """The name under which a handed-over block is known again."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
 def _blocks(record: bytes) -> list[str]:
     found: set[str] = set()
     for line in record.split(b"\n"):
@@ -133,20 +137,7 @@ def _blocks(record: bytes) -> list[str]:
             value = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        for text in _texts(value):
+        for text in texts_in(value):
             for block in _BLOCK.finditer(text):
-                found.add(hashlib.sha256(block[0].encode("utf-8", "replace")).hexdigest())
+                found.add(block_sha(block[0]))
     return sorted(found)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text inside a JSON value."""
-    waiting: list[Any] = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, list):
-            waiting.extend(cast("list[Any]", one))
-        elif isinstance(one, dict):
-            waiting.extend(cast("dict[str, Any]", one).values())

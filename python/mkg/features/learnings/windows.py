@@ -8,9 +8,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
-from mkg.bundle import Runner
+from mkg.bundle import Runner, Store
 from mkg.embed import Embedder, check_dimension
 from mkg.features import learnings
 from mkg.features.forget.reading import Forgotten, stand
@@ -30,14 +30,6 @@ TOLD = 100
 MOST_ATTEMPTS = 5
 NO_MODEL = "deterministic extraction"
 _LIFECYCLE = frozenset({"SessionStart", "SessionEnd"})
-
-
-class Store(Protocol):
-    """A runner that can put several queries in one transaction."""
-
-    def fetch(self, query: Any, params: Any) -> list[dict[str, Any]]: ...
-
-    def in_one(self, work: Any, *, name: str) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
