@@ -17,7 +17,7 @@ from mkg.features.gate.rules import Rules
 from mkg.features.gate.sweep import sweep
 from mkg.features.learnings import inject, receipts, retrieval
 from mkg.features.learnings.extract import prompt_origin
-from mkg.features.learnings.freshness import Checker
+from mkg.features.learnings.freshness import Checker, withheld
 from mkg.features.learnings.inject import Section
 from mkg.features.learnings.windows import learn
 from mkg.features.learnings.write import Owner
@@ -68,16 +68,12 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     heading = "For this prompt"
     if found.degraded:
         heading += f" (searched by words only: {found.degraded})"
-    return [_section(heading, _checked(found.hits, event.cwd), found.hits)]
-
-
-def _checked(hits: tuple[learnings.Hit, ...], folder: str | None) -> list[dict[str, object]]:
-    """Hits as items; one that names a file or a command tells whether that is still there."""
-    marks = _CHECKER.marks([hit.text for hit in hits], folder)
-    return [
-        {**inject.item(hit), **({"checked": mark} if mark else {})}
-        for hit, mark in zip(hits, marks, strict=True)
-    ]
+    marks = _CHECKER.marks([hit.text for hit in found.hits], event.cwd)
+    told = [(h, m) for h, m in zip(found.hits, marks, strict=True) if not withheld(m)]
+    if back := len(found.hits) - len(told):
+        heading += f" ({back} more held back: what it names is gone from this checkout)"
+    items = [{**inject.item(h), **({"checked": m} if m else {})} for h, m in told]
+    return [_section(heading, items, tuple(h for h, _ in told))]
 
 
 def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:

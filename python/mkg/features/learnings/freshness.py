@@ -1,73 +1,50 @@
-"""Whether what a learning names is still there: files, make targets, package scripts.
+"""Whether what a learning names is still there, looked up before it is told.
 
-Looked up before a line is told, inside the project's own folder, without a shell or the network,
-within a few hundredths of a second. What was not looked up in time is called unchecked, never gone.
-A name that the text speaks against ("never with deploy.sh") may be gone, and is left alone.
+Inside the project's own folder, without a process or the network, within a few hundredths of a
+second. What was not looked up in time is called unchecked, never gone. A line of whose names not
+one stands any more is held back while that is so; one that has lost only some says which.
 """
 
-import json
 import os
-import re
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, TimeoutError
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, cast
+
+from mkg.features.learnings import freshness_lists as lists
+from mkg.features.learnings.freshness_names import COMMANDS, Named, named
 
 SECONDS = 0.02
-MOST_BYTES = 256 * 1024
-STILL, UNCHECKED, GONE = "still there", "unchecked", "gone"
+STILL, UNCHECKED, GONE, ALL_GONE = "still there", "unchecked", "gone", "all gone"
+_NOTHING = ""
 _LONGEST_NAME = 80
-_PATH = re.compile(
-    r"(?<![\w/~$:.@-])(?:\./)?(?:[\w.@-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7}(?![\w/(])"
+# Folders that a build or a tool makes again: their absence says nothing.
+_MADE_FOLDERS = frozenset(
+    [
+        "dist",
+        "build",
+        "out",
+        "target",
+        "coverage",
+        "node_modules",
+        ".venv",
+        "venv",
+        "tmp",
+        "logs",
+        "log",
+        ".cache",
+        "__pycache__",
+        "bin",
+        "generated",
+        ".next",
+        ".tox",
+        ".mypy_cache",
+        ".pytest_cache",
+        "htmlcov",
+        "site",
+        "public",
+    ]
 )
-_FOLDER = re.compile(r"(?<![\w/~$:.@-])(?:\./)?(?:[\w.@-]+/)+(?=[\s`'\",;)]|\.?$)")
-# Between backticks only: "make sure" is no command.
-_MAKE = re.compile(r"`(?:[^`\n]* )?make ([a-z][\w.-]*\w)(?=[ `;&])")
-_SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun) run ([\w:.-]*\w)")
-_AGAINST = re.compile(
-    r"\b(?:not|no|never|don't|dont|without|instead|old|former|removed|deleted|dropped|gone|replaced"
-    r"|avoid|nicht|kein\w*|nie|ohne|statt|alte\w*)\b",
-    re.IGNORECASE,
-)
-_CLAUSE = re.compile(r"[,;:.!?]\s|\bbut\b|\baber\b")
-# A host or a version looks like a file with an ending.
-_NOT_FILES = re.compile(
-    r"\.(?:com|org|net|io|dev|test|example|local)$|^\w+\.\w+\.\w+$|^(?:e\.g|i\.e)"
-)
-_TARGET = re.compile(rb"^([\w.-]+(?:[ \t]+[\w.-]+)*)[ \t]*::?(?!=)", re.MULTILINE)
-_OPEN_MAKE = re.compile(rb"^(?:-?include|sinclude)\b|^[^#\t\n]*%[^\n]*:", re.MULTILINE)
-Kind = Literal["file", "folder", "make", "script"]
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """One thing in a text that a checkout can show."""
-
-    kind: Kind
-    name: str
-
-
-def named(text: str) -> tuple[Named, ...]:
-    """What a text says is there, without what it speaks against."""
-    found: list[Named] = []
-    kinds: tuple[tuple[Kind, re.Pattern[str], int], ...] = (
-        ("make", _MAKE, 1),
-        ("script", _SCRIPT, 1),
-        ("file", _PATH, 0),
-        ("folder", _FOLDER, 0),
-    )
-    for kind, pattern, group in kinds:
-        for match in pattern.finditer(text):
-            name = match[group].removeprefix("./")
-            if kind == "file" and _NOT_FILES.search(name):
-                continue
-            before = _CLAUSE.split(text[: match.start()])[-1]
-            if not _AGAINST.search(before):
-                found.append(Named(kind, name))
-    return tuple(dict.fromkeys(found))
 
 
 class Checker:
@@ -83,7 +60,7 @@ class Checker:
         wanted = [named(text) for text in texts]
         if not any(wanted):
             return [""] * len(texts)
-        unknown = [UNCHECKED if names else "" for names in wanted]
+        unknown = [UNCHECKED if any(map(_sure, names)) else "" for names in wanted]
         # A file system that does not answer holds one thread, not one a prompt.
         if folder is None or not Path(folder).is_absolute():
             return unknown
@@ -107,14 +84,21 @@ class Checker:
             self._busy.release()
 
 
+def withheld(mark: str) -> bool:
+    """Whether a line with this mark is held back: not one of its names stands."""
+    return mark.startswith(ALL_GONE)
+
+
 def mark(names: tuple[Named, ...], root: Path, folder: Path) -> str:
     """One text's mark, from the checkout as it is."""
-    if not names:
-        return ""
     states = [(name, _state(name, root, folder)) for name in names]
+    states = [(name, state) for name, state in states if state != _NOTHING]
     gone = [name.name for name, state in states if state == GONE]
     if gone:
-        return f"{GONE}: {', '.join(gone)}"[:_LONGEST_NAME]
+        word = ALL_GONE if len(gone) == len(states) else GONE
+        return f"{word}: {', '.join(gone)}"[:_LONGEST_NAME]
+    if not states:
+        return ""
     return UNCHECKED if any(state == UNCHECKED for _, state in states) else STILL
 
 
@@ -129,18 +113,36 @@ def root_of(folder: Path) -> Path:
     return real
 
 
+def _sure(name: Named) -> bool:
+    """Whether a name is one of the project's without a look at it."""
+    return name.kind in COMMANDS or (name.kind == "file" and name.known) or name.kind == "folder"
+
+
 def _state(name: Named, root: Path, folder: Path) -> str:
     places = list(dict.fromkeys((root, Path(os.path.realpath(folder)))))
     match name.kind:
         case "file" | "folder":
-            return _path_state(name.name, root, places)
+            return _path_state(name, root, places)
         case "make":
-            return _listed(name.name, [_targets(p, root) for p in places])
+            return _listed(name.name, [lists.targets(p, root) for p in places])
         case "script":
-            return _listed(name.name, [_scripts(p, root) for p in places])
+            return _listed(name.name, [lists.scripts(p, root) for p in places])
+        case "just":
+            return _listed(name.name, [lists.recipes(p, root) for p in places])
+        case "task":
+            return _listed(name.name, [lists.tasks(p, root) for p in places])
+        case "poe":
+            return _listed(name.name, [lists.poe_tasks(p, root) for p in places])
+        case "entry":
+            # What is not in the list may be any program of the machine.
+            there = any(name.name in lists.entries(p, root) for p in places)
+            return STILL if there else _NOTHING
+        case "flag":
+            return _flag_state(name, root, places)
 
 
-def _path_state(name: str, root: Path, places: Sequence[Path]) -> str:
+def _path_state(named: Named, root: Path, places: Sequence[Path]) -> str:
+    name = named.name
     if ".." in name.split("/"):
         return UNCHECKED
     outside = False
@@ -151,59 +153,39 @@ def _path_state(name: str, root: Path, places: Sequence[Path]) -> str:
             outside = True
         elif path.exists():
             return STILL
-    # A bare name may lie in any folder below, and nobody has the time to look for it.
-    return UNCHECKED if outside or "/" not in name else GONE
+    if outside:
+        return UNCHECKED
+    top, slash, _ = name.partition("/")
+    if not slash:
+        # A bare name may lie in any folder below, and nobody has the time to look for it.
+        return UNCHECKED if named.known else _NOTHING
+    if named.made or top in _MADE_FOLDERS or {top, name.rstrip("/")} & lists.ignored(root):
+        return UNCHECKED
+    if any((place / top).is_dir() for place in places):
+        return GONE
+    # A branch, a type or a remote looks like a path whose first folder nobody has.
+    return GONE if named.known else UNCHECKED if named.kind == "folder" else _NOTHING
 
 
-def _listed(name: str, lists: Sequence[tuple[frozenset[str], bool] | None]) -> str:
-    known = [each for each in lists if each is not None]
+def _flag_state(named: Named, root: Path, places: Sequence[Path]) -> str:
+    """A flag of a script or an installed command of the project, by that one's own file."""
+    modules = {lists.entries(place, root).get(named.of, "") for place in places} - {""}
+    if modules:
+        # The parts of a larger program may read flags of their own.
+        ends = [m.replace(".", "/") + end for m in modules for end in (".py", "/__init__.py")]
+        files = [p / top / end for p in places for top in ("", "src", "python") for end in ends]
+    elif "." in named.of:
+        files = [place / named.of for place in places]
+    else:
+        return _NOTHING
+    seen = {lists.flag_state(named.name, file, root) for file in files}
+    if True in seen:
+        return STILL
+    return GONE if False in seen and not modules else UNCHECKED
+
+
+def _listed(name: str, found: Sequence[lists.Listed | None]) -> str:
+    known = [each for each in found if each is not None]
     if any(name in names for names, _ in known):
         return STILL
     return GONE if known and all(complete for _, complete in known) else UNCHECKED
-
-
-def _targets(place: Path, root: Path) -> tuple[frozenset[str], bool] | None:
-    """The targets of a folder's makefile, and whether that is all of them."""
-    for name in ("GNUmakefile", "makefile", "Makefile"):
-        found = _content(place / name, root)
-        if found is not None:
-            words = {
-                w.decode("utf-8", "replace") for m in _TARGET.findall(found) for w in m.split()
-            }
-            return frozenset(words), not _OPEN_MAKE.search(found)
-    return None
-
-
-def _scripts(place: Path, root: Path) -> tuple[frozenset[str], bool] | None:
-    """The scripts of a folder's package, and whether that is all of them."""
-    found = _content(place / "package.json", root)
-    if found is None:
-        return None
-    try:
-        package: Any = json.loads(found)
-    except (ValueError, RecursionError):
-        return frozenset(), False
-    if not isinstance(package, dict):
-        return frozenset(), False
-    fields = cast("dict[str, Any]", package)
-    scripts = fields.get("scripts")
-    named_there = cast("dict[str, Any]", scripts) if isinstance(scripts, dict) else {}
-    return frozenset(named_there), "workspaces" not in fields
-
-
-def _content(path: Path, root: Path) -> bytes | None:
-    """A file of the checkout, as long as it is one and not large."""
-    real = Path(os.path.realpath(path))
-    try:
-        info = real.stat()
-    except OSError:
-        return None
-    if not real.is_relative_to(root) or not path.is_file() or info.st_size > MOST_BYTES:
-        return None
-    return _read(str(real), info.st_mtime_ns, info.st_size)
-
-
-@lru_cache(maxsize=64)
-def _read(path: str, _changed: int, size: int) -> bytes:
-    with Path(path).open("rb") as handle:
-        return handle.read(size)
