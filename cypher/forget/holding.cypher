@@ -7,8 +7,8 @@
 // @return  id          STRING NOT NULL
 // @locks   none
 // @allow   NodeByLabelScan  a text is looked for everywhere, when a person asks
-// @why     Texts of events, imported turns and learnings with their quotes, earlier wordings and what
-//          people said of them. An episode that code composed is made again and not listed.
+// @why     Texts of events, imported turns and learnings with their quotes, earlier wordings, what
+//          people said of them and what agents proposed. An episode that code composed is made again and not listed.
 CALL () {
   MATCH (e:SessionEvent)
   WHERE
@@ -40,6 +40,10 @@ CALL () {
       COLLECT {
         MATCH (said:Verdict)-[:ABOUT]->(l)
         RETURN said.note
+      } +
+      COLLECT {
+        MATCH (d:GateDecision)-[:ABOUT]->(l)
+        RETURN d.reason
       }
       WHERE any(form IN $forms WHERE toLower(value) CONTAINS form)
     )

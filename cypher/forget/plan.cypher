@@ -59,7 +59,7 @@ RETURN
     WHERE NOT e.id IN $episodes
     RETURN DISTINCT e
   } AS episodes,
-  COUNT { UNWIND lost AS l MATCH (:GateDecision)-[:DECIDED]->(l) RETURN 1 } +
+  COUNT { UNWIND lost AS l MATCH (:GateDecision)-[:DECIDED|ABOUT]->(l) RETURN 1 } +
   COUNT { UNWIND gone AS e MATCH (d:GateDecision)-[:ABOUT]->(e) RETURN DISTINCT d } AS decisions,
   COUNT { UNWIND lost AS l MATCH (l)-[:INJECTED_IN]->(s:Session) WHERE NOT s.session_id IN $sessions RETURN 1 } +
   COUNT { UNWIND $sessions AS id MATCH (:Learning)-[:INJECTED_IN]->(:Session {session_id: id}) RETURN 1 } AS deliveries,

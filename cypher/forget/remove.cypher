@@ -21,8 +21,8 @@ LIMIT $limit
 SET l.touched = $at
 WITH f, l, f.refuse = 'all' OR (f.refuse = 'person' AND l.status = 'rejected' AND l.reviewed_by IS NOT NULL) AS refused
 CALL (l) {
-  OPTIONAL MATCH (d:GateDecision)-[:DECIDED]->(l)
-  WHERE COUNT { (d)-[:DECIDED]->() } = 1
+  OPTIONAL MATCH (d:GateDecision)-[:DECIDED|ABOUT]->(l)
+  WHERE COUNT { (d)-[:DECIDED|ABOUT]->() } = 1
   OPTIONAL MATCH (l)-[:HAS_VERSION]->(v:LearningVersion)
   OPTIONAL MATCH (said:Verdict)-[:ABOUT]->(l)
   DETACH DELETE d, v, said

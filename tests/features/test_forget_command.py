@@ -61,7 +61,9 @@ def plant(live: Live) -> None:
     live.run.execute(
         "CYPHER 25\nMATCH (l:Learning {status: 'approved'})"
         " CREATE (l)-[:HAS_VERSION]->(:LearningVersion {id: 'v1', learning_id: l.id, text: $c})"
-        " CREATE (:Verdict {id: 'w1', kind: 'wrong', note: $c, session_id: 's1'})-[:ABOUT]->(l)",
+        " CREATE (:Verdict {id: 'w1', kind: 'wrong', note: $c, session_id: 's1'})-[:ABOUT]->(l)"
+        " CREATE (:GateDecision {id: 'p1', to: 'proposed', by: 'agent', reason: $c, times: 1})"
+        "-[:ABOUT]->(l)",
         {"c": CANARY},
     )
     fact = str(live.value("MATCH (l:Learning {status: 'approved'}) RETURN l.id"))

@@ -1,12 +1,15 @@
 """The sweep over what is stored: masked in place, on record, searchable by the new words."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from mkg.bundle import Runner
+from mkg.bundle.model import load_model
 from mkg.features import ops
 from mkg.features.learnings.value_key import value_key
 from mkg.features.timeline import episode
@@ -18,6 +21,7 @@ from tests.support.recipes import expand
 from tests.support.requirement import requirement
 
 SUPPORT = Path(__file__).parents[1] / "support"
+GRAPH = Path(__file__).parents[1] / "graph.cypher"
 TOKEN = expand("ghp_{AN36}", 11)
 PLACE = "PLACEHOLDERX"
 MASKED = "[REDACTED:github-pat]"
@@ -101,6 +105,75 @@ def test_yes_masks_in_place_puts_it_on_record_and_leaves_nothing_for_the_next_ru
     assert {str(a["kind"]): {str(a["rule"]): a["times"]} for a in audit} == counted
     again = json.loads(scan("--json").stdout)
     assert again["found"] == {} and again["scanned"]["event"] >= 2
+
+
+@pytest.fixture
+def sown(live: Live) -> Iterator[Live]:
+    """One of each noun of the model, named 'x'; a wipe leaves those of migrations."""
+    live.run.execute("CYPHER 25\n" + GRAPH.read_text(encoding="utf-8"))
+    yield live
+    live.run.execute(
+        "CYPHER 25\nMATCH (n) WHERE any(label IN labels(n) WHERE label STARTS WITH 'MkgMigration'"
+        " OR label = 'MkgRepeatable') AND 'x' IN [n.id, n.name] DETACH DELETE n"
+    )
+
+
+@requirement("SEC-77")
+def test_every_text_of_every_noun_of_the_model_is_read_and_masked(sown: Live, scan: Scan) -> None:
+    """Where a text can stand is told by the model, so the next noun is swept without a change."""
+    live, model, wanted = sown, load_model(), set[str]()
+    for label in model.labels.values():
+        for name in model.texts(label.name):
+            list_ = label.properties[name] != "STRING"
+            match = f"MATCH (n:{label.name}) WHERE n.{label.key} = 'x'"
+            plant_one(live, match, name, f"{label.name}.{name}", list_=list_)
+            wanted.add(label.name)
+        for type_, names in model.link_texts(label.name).items():
+            for name in names:
+                plant_one(live, f"MATCH (:{label.name})-[n:{type_}]->()", name, f"{type_}.{name}")
+            wanted.add(type_)
+    assert {"LearningVersion", "Verdict", "GateDecision", "Project", "ENDED"} <= wanted
+    assert set(holding(live)) == wanted
+    found = json.loads(scan("--json").stdout)["found"]
+    assert found["gate_decision"]["github-pat"] > 1 and found["verdict"] == {"github-pat": 1}
+    assert scan("--yes", "--json").exit_code == 0
+    assert holding(live) == {}
+    assert json.loads(scan("--json").stdout)["found"] == {}
+
+
+def plant_one(live: Live, match: str, name: str, place: str, *, list_: bool = False) -> None:
+    value = f"the key {TOKEN} of {place}"
+    live.run.execute(
+        f"CYPHER 25\n{match} SET n.`{name}` = $value", {"value": [value] if list_ else value}
+    )
+
+
+@requirement("SEC-77")
+def test_what_is_said_to_be_no_text_is_a_text_of_the_model() -> None:
+    model = load_model()
+    assert model.machine <= model.properties
+    for label in model.labels:
+        assert model.labels[label].key not in model.texts(label)
+
+
+@requirement("SEC-77")
+def test_a_text_that_was_edited_since_it_was_read_is_left_for_the_next_sweep(
+    before: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, edited = ops.redact_texts, list[str]()
+
+    def late(run: Runner, *, label: str, rows: list[dict[str, Any]]) -> ops.Written:
+        if label == "Learning":
+            edited.append("x")
+            before.run.execute("CYPHER 25\nMATCH (l:Learning) SET l.text = 'edited by a person'")
+        return real(run, label=label, rows=rows)
+
+    monkeypatch.setattr(ops, "redact_texts", late)
+    key = before.value("MATCH (l:Learning) RETURN l.value_key")
+    ops.sweep(before.run, None, [], write=True, report=ops.Report())
+    assert edited == ["x"]
+    assert before.value("MATCH (l:Learning) RETURN l.text") == "edited by a person"
+    assert before.value("MATCH (l:Learning) RETURN l.value_key") == key
 
 
 @requirement("SEC-77")

@@ -38,6 +38,29 @@ class Model:
 
     labels: dict[str, Label]
     relationships: dict[str, tuple[Link, ...]]
+    machine: frozenset[str] = frozenset()
+
+    def texts(self, label: str) -> tuple[str, ...]:
+        """The properties of a label that hold what somebody wrote."""
+        found = self.labels[label]
+        return self._written({k: v for k, v in found.properties.items() if k != found.key})
+
+    def link_texts(self, label: str) -> dict[str, tuple[str, ...]]:
+        """The same of the relationships that begin at a label, by type."""
+        found = {
+            name: self._written(link.properties)
+            for name, links in self.relationships.items()
+            for link in links
+            if link.start == label
+        }
+        return {name: texts for name, texts in found.items() if texts}
+
+    def _written(self, properties: dict[str, str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name, type_ in properties.items()
+            if type_ in {"STRING", "LIST<STRING>"} and name not in self.machine
+        )
 
     @property
     def properties(self) -> frozenset[str]:
@@ -72,7 +95,7 @@ def read_model(path: Path) -> Model:
         name: tuple(_link(name, end) for end in ends)
         for name, ends in data["relationships"].items()
     }
-    return Model(labels, relationships)
+    return Model(labels, relationships, frozenset(data.get("machine", ())))
 
 
 def _link(name: str, end: dict[str, Any]) -> Link:

@@ -10,7 +10,8 @@ from mkg.bundle.header import QuerySpec
 from mkg.bundle.loader import Bundle
 from mkg.bundle.stub import BOUND
 
-_PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+# `:$any(names)` and `:$all(names)` are forms of a computed label or type.
+_PARAMETER = re.compile(r"\$(?!(?:any|all)\()([A-Za-z_][A-Za-z0-9_]*)")
 _CLAUSE = re.compile(
     r"(?m)^\s*(OPTIONAL MATCH|MATCH|MERGE|CREATE|UNWIND|DETACH DELETE|CALL)\s*[\(\{`a-z]"
     r"|^\s*(RETURN)\s+\S+\s+AS\b"

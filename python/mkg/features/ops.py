@@ -1,7 +1,8 @@
 """The sweep: what is stored already is masked by the rules of today, in place and on record.
 
 Rules learn new kinds; what was written before they did is read again in pages, and only rows with a
-finding are written. Terms, vectors and value keys follow the new words.
+finding are written. Terms, vectors and value keys follow the new words. What holds texts is told by
+the model of the graph, so that no noun can be missed.
 """
 
 import uuid
@@ -12,7 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mkg import lexical
-from mkg.bundle import Runner, cypher
+from mkg.bundle import Runner, Store, cypher
+from mkg.bundle.model import Label, load_model
 from mkg.embed import Embedder, check_dimension
 from mkg.features.learnings.value_key import value_key
 from mkg_hooks.redact import redact
@@ -23,14 +25,14 @@ PAGE = 200
 @dataclass(frozen=True, slots=True)
 class Scanned:
     id: str
-    texts: dict[str, Any]
+    ref: str
+    texts: list[dict[str, Any]]
+    links: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class ScannedLearning:
-    id: str
-    owner_key: str
-    texts: dict[str, Any]
+class Written:
+    refs: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +55,26 @@ class ServerSetting:
 def server_settings(run: Runner, *, names: list[str]) -> list[ServerSetting]: ...
 
 
-@cypher("ops.scan_events")
-def scan_events(run: Runner, *, after: str, limit: int) -> list[Scanned]: ...
+@cypher("ops.scan_texts")
+def scan_texts(
+    run: Runner,
+    *,
+    label: str,
+    key: str,
+    names: list[str],
+    types: list[str],
+    link_names: list[str],
+    after: str,
+    limit: int,
+) -> list[Scanned]: ...
 
 
-@cypher("ops.scan_episodes")
-def scan_episodes(run: Runner, *, after: str, limit: int) -> list[Scanned]: ...
+@cypher("ops.redact_texts")
+def redact_texts(run: Runner, *, label: str, rows: list[dict[str, Any]]) -> Written: ...
 
 
-@cypher("ops.scan_learnings")
-def scan_learnings(run: Runner, *, after: str, limit: int) -> list[ScannedLearning]: ...
-
-
-@cypher("ops.redact_events")
-def redact_events(run: Runner, *, rows: list[dict[str, Any]]) -> Redacted: ...
-
-
-@cypher("ops.redact_episodes")
-def redact_episodes(run: Runner, *, rows: list[dict[str, Any]]) -> Redacted: ...
+@cypher("ops.redact_links")
+def redact_links(run: Runner, *, type: str, rows: list[dict[str, Any]]) -> Written: ...
 
 
 @cypher("ops.redact_learnings")
@@ -104,8 +108,35 @@ class Report:
         return value
 
 
+@dataclass(slots=True)
+class _Row:
+    """One node or relationship: its texts as they were read and as they are to be."""
+
+    id: str
+    ref: str
+    was: dict[str, Any]
+    texts: dict[str, Any]
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        return {name: text for name, text in self.texts.items() if text != self.was[name]}
+
+    def to_write(self, more: dict[str, Any]) -> dict[str, Any]:
+        """What is compared with, and what is set."""
+        changed = self.changed
+        was = {name: self.was[name] for name in changed}
+        return {"ref": self.ref, "was": was, "texts": {**changed, **more}}
+
+
+def kind_of(label: str) -> str:
+    """How a report calls what has a label."""
+    if label == "SessionEvent":
+        return "event"
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in label).lstrip("_")
+
+
 def sweep(
-    run: Runner,
+    run: Store,
     embedder: Embedder | None,
     known: Sequence[str],
     *,
@@ -113,94 +144,126 @@ def sweep(
     report: Report,
     progress: Callable[[Report], None] = lambda report: None,
 ) -> None:
-    """Read every stored text; with `write`, mask what the rules find and put it on record.
+    """Read every text of every noun; with `write`, mask what the rules find, on record.
 
     Raises:
         GraphUnavailable: pages written before stay masked; run it again.
     """
-    for kind, scan in (("event", scan_events), ("episode", scan_episodes)):
+    model = load_model()
+    for label in model.labels.values():
+        links = model.link_texts(label.name)
+        names = list(model.texts(label.name))
+        if not names and not links:
+            continue
         after = ""
-        while page := scan(run, after=after, limit=PAGE):
-            changed = [
-                (row, texts)
-                for row in page
-                if (texts := report.masked(kind, row.texts, known)) != row.texts
-            ]
-            _count(report, kind, len(page), len(changed))
-            if write and changed:
-                _write(run, embedder, kind, changed)
+        while page := scan_texts(
+            run,
+            label=label.name,
+            key=label.key,
+            # Read beside the texts: a value's key is made of both.
+            names=[*names, "owner_key"],
+            types=list(links),
+            link_names=sorted({name for texts in links.values() for name in texts}),
+            after=after,
+            limit=PAGE,
+        ):
+            _page(run, embedder, known, label, page, report, write=write)
             after = page[-1].id
             progress(report)
-    after = ""
-    while found := scan_learnings(run, after=after, limit=PAGE):
-        marked = [
-            (row, texts)
-            for row in found
-            if (texts := report.masked("learning", row.texts, known)) != row.texts
-        ]
-        _count(report, "learning", len(found), len(marked))
-        if write and marked:
-            redact_learnings(run, rows=_learnings(embedder, marked))
-        after = found[-1].id
-        progress(report)
     if write:
         _record(run, report)
         report.written = True
 
 
-def _count(report: Report, kind: str, scanned: int, touched: int) -> None:
-    report.scanned[kind] += scanned
+def _page(
+    run: Store,
+    embedder: Embedder | None,
+    known: Sequence[str],
+    label: Label,
+    page: Sequence[Scanned],
+    report: Report,
+    *,
+    write: bool,
+) -> None:
+    kind, marked = kind_of(label.name), list[_Row]()
+    owners: dict[str, str] = {}
+    marked_links: dict[str, list[_Row]] = {}
+    touched = 0
+    for row in page:
+        was = _by_name(row.texts)
+        owners[row.ref] = str(was.pop("owner_key", ""))
+        one = _Row(row.id, row.ref, was, report.masked(kind, was, known))
+        found = bool(one.changed)
+        if found:
+            marked.append(one)
+        for link in row.links:
+            was = _by_name(link["texts"])
+            other = _Row("", link["ref"], was, report.masked(kind, was, known))
+            if other.changed:
+                marked_links.setdefault(link["type"], []).append(other)
+                found = True
+        touched += found
+    report.scanned[kind] += len(page)
     report.touched[kind] += touched
+    if not write:
+        return
+    if marked:
+        _write(run, embedder, label, marked, owners)
+    for type_, rows in marked_links.items():
+        redact_links(run, type=type_, rows=[row.to_write({}) for row in rows])
+
+
+def _by_name(texts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {text["name"]: text["value"] for text in texts}
 
 
 def _write(
-    run: Runner,
+    run: Store,
     embedder: Embedder | None,
-    kind: str,
-    changed: Sequence[tuple[Scanned, dict[str, Any]]],
+    label: Label,
+    marked: Sequence[_Row],
+    owners: dict[str, str],
 ) -> None:
-    rows: list[dict[str, Any]] = [
-        {"id": row.id, "texts": {k: v for k, v in texts.items() if v != row.texts[k]}}
-        for row, texts in changed
-    ]
-    if kind == "event":
-        redact_events(run, rows=rows)
-        return
-    whole = [
-        "\n".join([t.get("title") or "", *(t.get("facts") or []), t.get("narrative") or ""])
-        for _, t in changed
-    ]
-    for row, text, vector in zip(rows, whole, _vectors(embedder, whole), strict=True):
-        row["terms"] = " ".join(lexical.index_terms(text))
-        row["embedding"] = vector
-        row["embedding_model"] = embedder.model if embedder else None
-    redact_episodes(run, rows=rows)
+    """Write the masked texts, and what is made of them."""
+    words = [_words(row.texts) for row in marked]
+    more: list[dict[str, Any]] = [{} for _ in marked]
+    if "terms" in label.properties:
+        for made, text in zip(more, words, strict=True):
+            made["terms"] = " ".join(lexical.index_terms(text))
+    if "embedding" in label.properties:
+        for made, vector in zip(more, _vectors(embedder, words), strict=True):
+            made["embedding"] = vector
+            made["embedding_model"] = embedder.model if embedder else None
+    rows = [row.to_write(made) for row, made in zip(marked, more, strict=True)]
+
+    def work(unit: Runner) -> None:
+        done = set(redact_texts(unit, label=label.name, rows=rows).refs)
+        if label.name == "Learning":
+            written = [row for row in marked if row.ref in done]
+            redact_learnings(unit, rows=_keys(written, owners))
+
+    run.in_one(work, name="ops.redact")
 
 
-def _learnings(
-    embedder: Embedder | None, changed: Sequence[tuple[ScannedLearning, dict[str, Any]]]
-) -> list[dict[str, Any]]:
-    words = [str(texts["text"]) for _, texts in changed]
-    rows: list[dict[str, Any]] = []
+def _words(texts: dict[str, Any]) -> str:
+    """What a row is searched by: a learning's text, an episode's title, facts and narrative."""
+    if "text" in texts:
+        return str(texts["text"])
+    facts: list[str] = texts.get("facts") or []
+    return "\n".join([texts.get("title") or "", *facts, texts.get("narrative") or ""])
+
+
+def _keys(rows: Sequence[_Row], owners: dict[str, str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for (row, texts), text, vector in zip(changed, words, _vectors(embedder, words), strict=True):
-        key = value_key(row.owner_key, text)
+    for row in rows:
+        key = value_key(owners[row.ref], str(row.texts["text"]))
         if key in seen:
             # The query tells twins in the store apart, not those of its own rows.
             key += f"~{row.id[-16:]}"
         seen.add(key)
-        rows.append(
-            {
-                "id": row.id,
-                "texts": {k: v for k, v in texts.items() if k != "quotes" and v != row.texts[k]},
-                "quotes": texts["quotes"],
-                "terms": " ".join(lexical.index_terms(text)),
-                "value_key": key,
-                "embedding": vector,
-                "embedding_model": embedder.model if embedder else None,
-            }
-        )
-    return rows
+        found.append({"id": row.id, "value_key": key})
+    return found
 
 
 def _vectors(embedder: Embedder | None, texts: Sequence[str]) -> list[list[float] | None]:
