@@ -48,3 +48,31 @@ def test_the_review_skill_reaches_the_model_which_lists_and_proposes_and_decides
     assert "only the user may say whether they count" in said
     assert id in said and "mkg review --id" in said
     assert whole(live) == before
+
+
+@requirement("MEM-W77")
+def test_the_start_skill_shows_the_memory_and_records_what_the_user_states(
+    remembering: World, live
+):
+    stated = "We release the shop with make launch-all and nothing else."
+    added = {"text": stated, "scope": "project"}
+    rules = [
+        {
+            "when": {"step": 0, "any": "First steps with the memory", "offers": "get_context"},
+            "then": {"tools": [{"name": "project_get_context", "input": {}}]},
+        },
+        {
+            "when": {"step": 1, "offers": "add_learning"},
+            "then": {"tools": [{"name": "project_add_learning", "input": added}]},
+        },
+        {"then": {"text": "Recorded."}},
+    ]
+    allowed = (f"{MKG}project_get_context", f"{MKG}project_add_learning")
+    run = healthy(remembering.run(f"/mkg:mkg-start {stated}", rules, allowed=allowed))
+    said = texts(run)
+    assert "project_get_context" in said and "Write nothing into the graph" in said
+    remembering.drain()
+    (row,) = live.rows("MATCH (l:Learning) RETURN l.text AS text, l.origin AS origin")
+    # The user typed it; that an agent chose it is why it waits.
+    assert row == {"text": stated, "origin": "user_typed"}
+    assert '"status":"candidate"' in said and "inferred from what was said" in said
