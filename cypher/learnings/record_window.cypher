@@ -12,11 +12,13 @@
 // @param   revised     LIST<MAP NOT NULL> NOT NULL  each {id, model, demoted}
 // @param   facts       MAP NOT NULL    mode, llm_status, extractor, learning_count, refused_count
 // @param   at          STRING NOT NULL
+// @param   heard       STRING          assistant_local or assistant_tainted, by the tools of these events
 // @return  first_time  BOOLEAN NOT NULL
 // @locks   (:Session) of every event, exclusive, before its watermark moves
 // @index   processing_id, session_event_id, session_id, learning_id, project_id, episode_id
 // @why     What was read is marked in the transaction that stores what it yielded: a crash between
-//          the two would lose a window or read it twice.
+//          the two would lose a window or read it twice. What tools have told stays with the session:
+//          a later turn's words may repeat it.
 MERGE (run:ProjectProcessing {id: $id})
   ON CREATE SET
     run.created_at = datetime($at),
@@ -37,6 +39,11 @@ CALL (run) {
         WHEN newest > coalesce(part.processed_seq, 0) THEN newest
         ELSE part.processed_seq
       END
+}
+CALL () {
+  MATCH (whole:Session {session_id: $session_id})
+  WHERE $heard IS NOT NULL AND coalesce(whole.heard, '') <> 'assistant_tainted'
+  SET whole.heard = $heard
 }
 CALL (run) {
   UNWIND $produced AS learning_id

@@ -17,18 +17,19 @@
 // @return  tool_use_id STRING
 // @return  failed      BOOLEAN NOT NULL
 // @return  error       STRING
+// @return  heard       STRING              the worst that a tool had told the session before
 // @locks   none
 // @index   session_id, session_event_seq
 // @why     Reads from each session's watermark, so the cost follows what is new and not what was.
 //          Session by session: a join of both could be planned as a product of all of them.
 //          A successful tool's output is not among the columns: it never reaches the extractor.
-MATCH (:Session {session_id: $session_id})-[:HAS_SUBAGENT]->{0,3}(part:Session)
+MATCH (whole:Session {session_id: $session_id})-[:HAS_SUBAGENT]->{0,3}(part:Session)
 CALL (part) {
   MATCH (e:SessionEvent)
   WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0) AND e.erased_at IS NULL
   RETURN e
 }
-WITH e
+WITH e, whole
 ORDER BY e.timestamp, e.session_id, e.seq
 LIMIT $limit
 RETURN
@@ -46,4 +47,5 @@ RETURN
   coalesce(e.tool_error, false) AND NOT coalesce(e.is_interrupt, false) AS failed,
   CASE
     WHEN e.tool_error = true THEN coalesce(e.error, e.tool_output)
-  END AS error
+  END AS error,
+  whole.heard AS heard

@@ -32,7 +32,11 @@ def script(*calls: tuple[str, dict]) -> list[dict]:
     first = calls[0][0]
     return [
         *(
-            {"times": 1, "when": {"offers": first}, "then": {"tools": [{"name": n, "input": given}]}}
+            {
+                "times": 1,
+                "when": {"offers": first},
+                "then": {"tools": [{"name": n, "input": given}]},
+            }
             for n, given in calls
         ),
         {"when": {"offers": first}, "then": {"text": "That is all."}},

@@ -35,6 +35,7 @@ class WindowEvent:
     tool_use_id: str | None
     failed: bool
     error: str | None
+    heard: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,7 @@ def record_window(
     revised: list[dict[str, Any]],
     facts: dict[str, Any],
     at: str,
+    heard: str | None,
 ) -> Recorded: ...
 
 

@@ -1,8 +1,10 @@
 """Whether the user typed what an agent wants to record (D10).
 
 A claim takes the origin of a typed prompt when one sentence of it, or two that follow each other,
-hold at least four fifths of its words, every word with a digit, and as many negations: 'deploy on
-Fridays' was not said by 'do not deploy on Fridays', nor 'port 9090' by 'port 8080'.
+hold at least four fifths of its words, every word that carries meaning, and as many negations:
+'deploy on Fridays' was not said by 'do not deploy on Fridays', nor 'port 9090' by 'port 8080'.
+Nor is something said by who asks it, supposes it or reports it of others, and where the order of
+words tells who gives way to whom, it is the same order.
 """
 
 import itertools
@@ -10,7 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mkg import lexical
 from mkg.bundle import Runner, cypher
+from mkg.features.learnings import extract_phrases as say
 from mkg.features.learnings.extract_text import sentences
 from mkg.features.learnings.value_key import normalised
 
@@ -24,6 +28,24 @@ _NEGATION = re.compile(
     r"|\u043d\u0438\u043a\u043e\u0433\u0434\u0430)\b|[\u4e0d\u6ca1\u975e\u65e0\u7121\u52ff]|\u306a\u3044",
     re.IGNORECASE,
 )
+# Who speaks so does not state it; a claim without the word would.
+_DISTANCE = re.compile(
+    r"\b(?:if|unless|suppos\w*|imagine|pretend\w*|for (?:example|instance)|e\.g\.|would|could"
+    r"|might|maybe|perhaps|whether|wonder\w*|consider\w*|propos\w+|suggest\w*|thinks?|thought|believes?"
+    r"|claims?|claimed|says?|said|wants?|wanted|wrong|false|untrue|myth|rumou?rs?|used to|formerly"
+    r"|previously|until|allegedly|supposedly|wenn|falls|vielleicht|angeblich|k\u00f6nnten?|w\u00fcrden?"
+    r"|behauptet|peut-\u00eatre|quiz\u00e1s|tal vez)\b",
+    re.IGNORECASE,
+)
+# Words whose place decides who gives way to whom.
+_ORDER = frozenset(
+    re.findall(
+        r"\w+",
+        "instead than over from to into before after replace replaces replaced not unless without"
+        " by statt vor nach",
+    )
+)
+_STEM, _ENDING = 4, 3
 # Scripts that put no spaces between words are compared by pairs of characters.
 _UNSPACED = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+|[^\s\u3040-\u30ff"
@@ -58,17 +80,52 @@ def said_by_user(claim: str, prompts: Sequence[TypedPrompt]) -> Said | None:
     wanted = _words(claim)
     if len(wanted) < FEWEST_WORDS:
         return None
-    numbers = {word for word in wanted if any(c.isdigit() for c in word)}
-    negations = len(_NEGATION.findall(claim))
     for typed in prompts:
         text = typed.prompt[:_LONGEST_PROMPT]
         for start, end, visible in _passages(text):
-            there = _words(visible)
-            if len(wanted & there) < OVERLAP * len(wanted) or not numbers <= there:
-                continue
-            if len(_NEGATION.findall(visible)) == negations:
+            if _says(visible, claim, wanted):
                 return Said(typed.event_id, text[start:end], start, end)
     return None
+
+
+def _says(passage: str, claim: str, wanted: set[str]) -> bool:
+    there = _words(passage)
+    if len(wanted & there) < OVERLAP * len(wanted):
+        return False
+    if not all(word in lexical.STOP or _stands(word, there) for word in wanted - there):
+        return False
+    if len(_NEGATION.findall(passage)) != len(_NEGATION.findall(claim)):
+        return False
+    if say.QUESTION.search(passage) or say.THINKING_ALOUD.search(passage):
+        return False
+    distant = {word.casefold() for word in _DISTANCE.findall(passage)}
+    if distant - {word.casefold() for word in _DISTANCE.findall(claim)}:
+        return False
+    return not (wanted & _ORDER) or _in_order(claim, passage)
+
+
+def _stands(word: str, there: set[str]) -> bool:
+    """Whether another form of a word stands there; a word with a digit has no other form."""
+    if any(c.isdigit() for c in word):
+        return False
+    return any(
+        word[:_STEM] == other[:_STEM] and len(word) > _STEM <= len(other)
+        and _same_start(word, other) >= max(len(word), len(other)) - _ENDING
+        for other in there
+    )  # fmt: skip
+
+
+def _same_start(one: str, two: str) -> int:
+    pairs = zip(one, two, strict=False)
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _in_order(claim: str, passage: str) -> bool:
+    """Whether the telling words of a claim come in the passage in the same order."""
+    telling = [w for w in _listed(claim) if w not in lexical.STOP or w in _ORDER]
+    left = iter(_listed(passage))
+    known = set(_listed(passage))
+    return all(any(word == other for other in left) for word in telling if word in known)
 
 
 def _passages(text: str) -> Iterator[tuple[int, int, str]]:
@@ -82,10 +139,14 @@ def _passages(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _words(text: str) -> set[str]:
-    words: set[str] = set()
+    return set(_listed(text))
+
+
+def _listed(text: str) -> list[str]:
+    words: list[str] = []
     for piece in _UNSPACED.findall(normalised(text)):
         if "\u3040" <= piece[0] <= "\ud7af":
-            words.update(piece[i : i + 2] for i in range(max(1, len(piece) - 1)))
+            words.extend(piece[i : i + 2] for i in range(max(1, len(piece) - 1)))
         else:
-            words.add(piece)
+            words.append(piece)
     return words

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from mkg.features.learnings.extract_pasted import hands_over
 from mkg.features.learnings.extract_text import has_code_or_log
 
 PASTED_OVER = 2048
@@ -100,7 +101,7 @@ def prompt_origin(prompt: str, source: str | None) -> str:
     if source not in (None, "", "user"):
         return "user_pasted"
     size = len(prompt.encode("utf-8", "surrogatepass"))
-    if size > PASTED_OVER or has_code_or_log(prompt):
+    if size > PASTED_OVER or has_code_or_log(prompt) or hands_over(prompt):
         return "user_pasted"
     return "user_typed"
 

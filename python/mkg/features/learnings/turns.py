@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mkg.features import learnings
 from mkg.features.learnings.extract import Turn
 from mkg.features.learnings.extract import assistant_origin as origin_of_assistant
+from mkg.features.learnings.extract_origin import worst
 
 
 def turns(events: Sequence[learnings.WindowEvent]) -> list[Turn]:
@@ -15,23 +16,26 @@ def turns(events: Sequence[learnings.WindowEvent]) -> list[Turn]:
 def placed(events: Sequence[learnings.WindowEvent]) -> tuple[list[Turn], list[int]]:
     """The turns, and which event of the window each of them is.
 
-    A successful call appears with its input only, as a possible fix of a failed one.
+    A successful call appears with its input only, as a possible fix of a failed one. What a tool
+    told stays with the session: the agent may repeat it after any number of prompts.
     """
     made: list[Turn] = []
     places: list[int] = []
-    since_user: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
+    before = [events[0].heard] if events and events[0].heard else []
     seen_prompt = False
     for no, e in enumerate(events):
         turn: Turn | None = None
         if e.event_name == "UserPromptSubmit" and e.prompt:
-            since_user, seen_prompt = [], True
+            seen_prompt = True
             turn = Turn(e.event_id, e.seq, "user", e.prompt, e.origin or "user_pasted")
         elif e.event_name == "Stop" and e.message:
             # Without the prompt in sight nobody knows what tools stood between: assume the worst.
-            origin = origin_of_assistant(since_user) if seen_prompt else "assistant_tainted"
+            told = worst([origin_of_assistant(calls), *before])
+            origin = told if seen_prompt else "assistant_tainted"
             turn = Turn(e.event_id, e.seq, "assistant", e.message, origin)
         elif e.event_name in {"PostToolUse", "PostToolUseFailure"} and e.tool_name:
-            since_user.append((e.tool_name, e.tool_input or ""))
+            calls.append((e.tool_name, e.tool_input or ""))
             turn = Turn(
                 e.event_id,
                 e.seq,
@@ -46,3 +50,13 @@ def placed(events: Sequence[learnings.WindowEvent]) -> tuple[list[Turn], list[in
             made.append(turn)
             places.append(no)
     return made, places
+
+
+def heard(events: Sequence[learnings.WindowEvent]) -> str | None:
+    """The worst that the tools among these events told; None where there was none."""
+    calls = [
+        (e.tool_name, e.tool_input or "")
+        for e in events
+        if e.event_name in {"PostToolUse", "PostToolUseFailure"} and e.tool_name
+    ]
+    return origin_of_assistant(calls) if calls else None

@@ -20,7 +20,7 @@ from mkg.features.gate.rules import DEFAULT, Rules
 from mkg.features.learnings import observe, propose, revise
 from mkg.features.learnings.chunks import Chunk, Shown, plan
 from mkg.features.learnings.extract import Candidate, Turn, extract
-from mkg.features.learnings.turns import placed
+from mkg.features.learnings.turns import heard, placed
 from mkg.features.learnings.write import EXTRACTOR, Owner, Written, consult, store
 from mkg.features.lease import Lease, LeaseLost, leased
 from mkg.llm import Failed, Model, Skipped
@@ -136,9 +136,9 @@ def _windows(reader: Reader, lease: Lease, totals: _Totals) -> str | None:
     """Read until nothing is left; returns why it stopped before that."""
     while events := _unread(reader):
         told = learnings.told(reader.run, session_id=reader.session_id, limit=TOLD)
-        heard, places = placed(events)
-        found = extract(heard, recalled=[t.text for t in told])
-        for chunk in _chunks(reader, heard, places, len(events)):
+        said, places = placed(events)
+        found = extract(said, recalled=[t.text for t in told])
+        for chunk in _chunks(reader, said, places, len(events)):
             part = events[chunk.first : chunk.end]
             own = [c for c in found if c.event_id in {event.event_id for event in part}]
             try:
@@ -348,6 +348,7 @@ def _record(
             **thought.facts,
         },
         at=at,
+        heard=heard(part),
     )
 
 
