@@ -12,6 +12,7 @@ import time
 from tests.bench import (
     append,
     extraction,
+    gate,
     hooks,
     recall,
     redaction,
@@ -22,7 +23,17 @@ from tests.bench import (
     world,
 )
 
-SUBJECTS = ("append", "extraction", "hooks", "recall", "redact", "spool", "start", "updates")
+SUBJECTS = (
+    "append",
+    "extraction",
+    "gate",
+    "hooks",
+    "recall",
+    "redact",
+    "spool",
+    "start",
+    "updates",
+)
 
 
 def main(words: list[str]) -> int:
@@ -60,6 +71,9 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
             return [append.measure(run, driver, rounds=30 if quick else 200, say=say)]
         if name == "extraction":
             return [extraction.measure(run, rounds=10 if quick else 60, say=say)]
+        if name == "gate":
+            sizes = (1_000,) if quick else (1_000, 10_000, 50_000)
+            return [gate.measure(run, sizes=sizes, candidates=50 if quick else 200, say=say)]
         if name == "hooks":
             size = hooks.QUICK if quick else hooks.FULL
             return [hooks.measure(run, store, size, say)]

@@ -7,6 +7,6 @@ CALL (l) {
   CREATE (copy:Learning)
   SET copy = l {
     .*, id: id, value_key: id, short_id: id, source: 'bench-copy', text: l.text + ' Variant ' + $number + '.',
-    terms: l.terms + ' variant' + $number, embedding: [x IN l.embedding | x + 0.12 * (rand() - 0.5)]
+    frame_key: l.frame_key + $number, words_key: l.words_key + $number, terms: l.terms + ' variant' + $number, embedding: [x IN l.embedding | x + 0.12 * (rand() - 0.5)]
   }
 } IN TRANSACTIONS OF 500 ROWS

@@ -73,6 +73,21 @@ def ratio(mine: Sequence[float], yardstick: Sequence[float], *, seed: int = 1) -
     return Estimate(statistics.median(mine) / statistics.median(yardstick), *_middle_of(drawn))
 
 
+def mean(row: Sequence[float], *, seed: int = 1) -> Estimate:
+    """The mean; its interval resamples the rounds."""
+    chance = random.Random(seed)
+    drawn = sorted(statistics.fmean(chance.choices(row, k=len(row))) for _ in range(RESAMPLES))
+    return Estimate(statistics.fmean(row), *_middle_of(drawn))
+
+
+def share(part: int, whole: int) -> Estimate:
+    """A share in percent with Wilson's interval."""
+    p, z = part / whole, 1.96
+    middle = (p + z * z / (2 * whole)) / (1 + z * z / whole)
+    half = z * ((p * (1 - p) + z * z / (4 * whole)) / whole) ** 0.5 / (1 + z * z / whole)
+    return Estimate(100 * p, 100 * max(0.0, middle - half), 100 * min(1.0, middle + half))
+
+
 def slope(times: Mapping[int, Sequence[float]], *, seed: int = 1) -> Estimate:
     """The exponent of time over size: the least-squares line through the medians, log-log."""
     if len(times) < 2:

@@ -1,6 +1,5 @@
 """W2: recall at the prompt over the size of the store and the share of it that is in scope."""
 
-import itertools
 from collections.abc import Callable, Sequence
 
 from mkg import lexical
@@ -8,11 +7,10 @@ from mkg.bundle import spec
 from mkg.db import Neo4jRunner
 from mkg.embed import LocalMiniLM
 from mkg.features.learnings import retrieval
-from tests.bench import statements, world
+from tests.bench import statements, stock, world
 from tests.bench.measure import interleaved, ratio, slope, spread
 from tests.bench.report import Report, Row
 
-EMBEDDED = 10_000
 SCANS = ("AllNodesScan", "NodeByLabelScan")
 LIMIT = 8
 
@@ -29,7 +27,7 @@ def measure(
     for size in sizes:
         say(f"{size} learnings")
         world.wipe(run)
-        _fill(run, model, size)
+        stock.fill(run, model, size, owner="project:rest")
         for percent in (100, 10, 1):
             owner = f"project:share-{percent}"
             statements.run(
@@ -44,7 +42,7 @@ def measure(
             times = interleaved(_cases(run, asked, owner), rounds=rounds, warm=25)
             fused.setdefault(f"{percent} %", {})[size] = times["fused"]
             slower = max(times["vector"], times["text"], key=lambda row: sorted(row)[len(row) // 2])
-            bar = 2.0 if size == EMBEDDED else None
+            bar = 2.0 if size == stock.EMBEDDED else None
             what = f"fused against the slower index call, {size:,} learnings, {percent} % in scope"
             rows.append(Row(what, ratio(times["fused"], slower), bar))
             told = ", ".join(f"{name} {spread(row)}" for name, row in times.items())
@@ -99,34 +97,6 @@ def _cases(
         "vector": alone("vector_alone"),
         "text": alone("text_alone"),
     }
-
-
-def _fill(run: Neo4jRunner, model: LocalMiniLM, size: int) -> None:
-    owner = "project:rest"
-    texts = world.facts(min(size, EMBEDDED))
-    for start in range(0, len(texts), 500):
-        part = texts[start : start + 500]
-        vectors = model.embed(part)
-        made = [
-            {
-                "id": f"b{start + i}",
-                "text": text,
-                "terms": " ".join(lexical.index_terms(text)),
-                "vector": vector,
-            }
-            for i, (text, vector) in enumerate(zip(part, vectors, strict=True))
-        ]
-        statements.run(
-            run,
-            "learnings_fill",
-            rows=made,
-            owner_key=owner,
-            owner_token=lexical.owner_token(owner),
-            model=model.model,
-        )
-    # A tenth of a copy at a time: the vector index grows slowly, and a statement has a time limit.
-    for number, tenth in itertools.product(range(1, size // EMBEDDED), range(10)):
-        statements.run(run, "learnings_multiply", mode="auto", number=number, tenth=tenth)
 
 
 def _scans(run: Neo4jRunner, query: retrieval.Query) -> list[str]:

@@ -1,7 +1,7 @@
 """Turns candidates into stored learnings: screened, decided, folded by value, with their quotes."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -75,7 +75,7 @@ def store(
     kept = [w for w in weighed if _stays(w)]
     near = look(run, kept, model=model, rules=rules, at=at, lock=True)
     told = weigh(kept, near, consulted.judged, at=datetime.fromisoformat(at))
-    stored = _write(run, kept, told)
+    stored = _write(run, kept, told, _archived(kept, near))
     decisions = [
         decision(w, told[w.no], consulted.judged.get(w.no), consulted.screened.get(w.no), rules, at)
         for w in kept
@@ -175,8 +175,14 @@ def _stays(weighed: Weighed) -> bool:
     return bool(weighed.row) and not isinstance(weighed.outcome, Blocked)
 
 
+def _archived(kept: Sequence[Weighed], near: Mapping[int, gate.Near]) -> list[str]:
+    """The keys that archived learnings hold: said again, they come back."""
+    held = {str(w.row["value_key"]): near[w.no].holder or {} for w in kept}
+    return sorted(key for key, holder in held.items() if holder.get("status") == "archived")
+
+
 def _write(
-    run: Runner, kept: Sequence[Weighed], told: dict[int, Told]
+    run: Runner, kept: Sequence[Weighed], told: dict[int, Told], archived: Sequence[str]
 ) -> dict[str, learnings.Upserted]:
     """Write the rows under the ids and keys the comparison gave them; by value key."""
     if not kept:
@@ -193,7 +199,8 @@ def _write(
             row["id"] = one.id
             row["short_id"] = hashlib.sha1(one.id.encode()).hexdigest()[:16]
         rows.append(row)
-    forget.revive(run, keys=[row["value_key"] for row in rows])
+    if archived:
+        forget.revive(run, keys=list(archived))
     return {u.value_key: u for u in learnings.upsert(run, rows=rows)}
 
 
