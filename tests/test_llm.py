@@ -284,12 +284,95 @@ def test_the_object_is_found_among_prose(text: str):
     assert replies.read(text, Answer) == Answer(answer="yes")
 
 
+class Items(BaseModel):
+    items: list[Answer]
+
+
+ONE = '{"items": [{"answer": "a"}]}'
+
+
+@requirement("B49", "B51")
 @pytest.mark.parametrize(
-    "text", ["", "[1]", '{"answer": ', "{" * 50_000, '{"answer": {"k": "PIN"}}']
+    "text",
+    [
+        f"```json\n{ONE}\n```",
+        f"Sure, here it is:\n{ONE}\nHope this helps.",
+        f"{ONE}\n{ONE}",
+        '{"items": [{"answer": "a",},],}',
+        f"<think>maybe {{not json}} here</think>{ONE}",
+        f'<Thinking>{{"items": [{{"answer": "no"}}]}}</Thinking>\n{ONE}',
+        f'well, {{"items": [{{"answer": "no"}}]}} is wrong</think>\n{ONE}',
+    ],
 )
-def test_a_text_without_the_object_is_a_problem_that_quotes_nothing(text: str):
-    found = replies.read(text, Answer)
-    assert isinstance(found, str) and "PIN" not in found
+def test_the_answer_is_found_whatever_stands_round_it(text: str):
+    assert replies.read(text, Items) == Items(items=[Answer(answer="a")])
+
+
+@requirement("B53")
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ('{"items": [{"answer": "a \\ud83c b"}]}', "a \ufffd b"),
+        ('{"items": [{"answer": "a \\u12 b"}]}', "a \\u12 b"),
+        ('{"items": [{"answer": "a \\p \x01 b"}]}', "a \\p   b"),
+        ('{"items": [{"answer": "a\nb <think> {c,} </think>"}]}', "a\nb <think> {c,} </think>"),
+    ],
+)
+def test_a_slip_inside_a_text_loses_no_item(text: str, read: str):
+    found = replies.read(text, Items)
+    assert isinstance(found, Items) and [one.answer for one in found.items] == [read]
+    read.encode("utf-8")
+
+
+@requirement("B49", "B51", "ADV-F15")
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no JSON object"),
+        ("[1]", "no JSON object"),
+        ('[{"answer": "a"}]', "items does not fit: missing"),
+        ('{"answer": ', "no JSON object"),
+        ('{"items": [{"answer": "a"}, {"answer": "b', "items does not fit: missing"),
+        ('{"items": []}\n' + ONE, "several objects"),
+        ('{"items": [{"answer": "a", "answer": "b"}]}', "twice"),
+        ('{"items": [],"items": [{"answer": "b"}]}', "twice"),
+        (f"<think>{ONE}", "no JSON object"),
+        (f"{ONE}</think>I do not know.", "no JSON object"),
+        ("{" * 50_000, "no JSON object"),
+        ('{"items": [{"answer": {"k": "PIN"}}]}', "items.0.answer"),
+        ('{"items": [{"answer": NaN}]}', "items.0.answer"),
+    ],
+)
+def test_a_text_without_one_clear_object_is_a_problem_that_quotes_nothing(text: str, why: str):
+    found = replies.read(text, Items)
+    assert isinstance(found, str) and why in found and "PIN" not in found
+
+
+def test_a_refusal_of_too_long_a_text_says_so_and_gives_the_model_no_rest(tmp_path: Path):
+    error = "This model's maximum context length is 4096 tokens. Please reduce the length."
+    with StubModel([{"then": {"status": 400, "error": error}}]) as stub:
+        asked = asking(local(tmp_path, stub), Account())
+        for _ in range(2):
+            answer = asked.ask("extract", DATA, Answer)
+            assert isinstance(answer, Failed) and answer.cut and answer.reached
+        assert len(stub.bodies()) == 2
+
+
+@pytest.mark.parametrize(
+    ("then", "reached", "cut"),
+    [
+        ({"text": "no"}, True, False),
+        ({"text": '{"answer": "y', "stop": "max_tokens"}, True, True),
+        ({"status": 500}, False, False),
+        ({"status": 401}, False, False),
+    ],
+)
+def test_a_failure_tells_whether_a_model_answered_and_whether_it_was_cut_off(
+    tmp_path: Path, then: dict[str, object], reached: bool, cut: bool
+):
+    with StubModel([{"then": then}]) as stub:
+        answer, _, _ = tell(stub, tmp_path, retries=0)
+    assert isinstance(answer, Failed) and (answer.reached, answer.cut) == (reached, cut)
 
 
 @requirement("MEM-T117", "MEM-W53")

@@ -268,3 +268,32 @@ def test_many_candidates_are_asked_about_in_few_calls() -> None:
     beside = [{"id": "a", "text": "t", "status": "approved", "live": True}]
     judge(model, {n: "x" for n in range(9)}, {n: beside for n in range(9)})
     assert [len(data["candidates"]) for _, data in model.asked[3:]] == [8, 1]
+
+
+def poison(data: dict[str, Any]) -> Any:
+    if any("poison" in t["text"] for t in data["texts"]):
+        return Failed("no reply in its form")
+    return {"verdicts": [{"n": t["n"], "verdict": "pass"} for t in data["texts"]]}
+
+
+@requirement("MEM-W54")
+def test_a_text_that_spoils_an_answer_holds_up_nobody_beside_it() -> None:
+    model = Scripted(screen=poison)
+    texts = {n: "poison" if n == 5 else f"text {n}" for n in range(8)}
+    waiting = {no for no, one in second_screen(model, texts).items() if one.outcome is not None}
+    assert waiting == {5}
+    assert [len(data["texts"]) for _, data in model.asked] == [8, 4, 4, 2, 2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("failed", "calls"),
+    [(Failed("garbage"), 3), (Failed("away", reached=False), 1), (Failed("cut", cut=True), 15)],
+)
+def test_a_model_that_answers_nothing_of_use_is_not_asked_about_every_text(
+    failed: Failed, calls: int
+) -> None:
+    """But one whose answers are cut off may have room for fewer."""
+    model = Scripted(screen=failed)
+    found = second_screen(model, {n: f"text {n}" for n in range(8)})
+    assert all(one.outcome is not None for one in found.values())
+    assert len(model.asked) == calls

@@ -31,9 +31,15 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A model was asked in vain; what depends on its reply waits."""
+    """A model was asked in vain; what depends on its reply waits.
+
+    `reached` tells that a model answered, only not in a form of use: more patience will not mend
+    that. `cut` tells that there was too much to read or to say: half of it may fit.
+    """
 
     reason: str
+    reached: bool = True
+    cut: bool = False
 
 
 class Model(Protocol):

@@ -31,6 +31,14 @@ class _Capped:
     """There is no room for this call today."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """A model answered, but not in the form; `cut` when its answer did not end."""
+
+    problem: str
+    cut: bool
+
+
 class Asking:
     """The model of a worker or a command; safe for several threads."""
 
@@ -65,29 +73,30 @@ class Asking:
         if isinstance(found, NotReady):
             return Skipped(found.reason)
         if time.monotonic() < self._resting_until:
-            return Failed("no model answered a moment ago; it is asked again later")
+            return Failed("no model answered a moment ago; it is asked again later", reached=False)
         prompt = prompts.fill(prompts.load(task), data, reply.model_json_schema())
         messages: list[Message] = [
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": prompt.user},
         ]
         reasons: list[str] = []
-        reached = False
+        reached = cut = False
         for model in found:
             match self._from(model, task, messages, reply):
                 case _Capped():
                     return Skipped(CAP)
-                case Fault(reason=reason):
+                case Fault(kind=kind, reason=reason):
+                    reached, cut = reached or kind == "long", cut or kind == "long"
                     reasons.append(reason)
-                case str(problem):
-                    reached = True
+                case _Unusable(problem=problem, cut=ended):
+                    reached, cut = True, cut or ended
                     reasons.append(f"{model.model or CLI}: {problem}")
                 case value:
                     self._rest = self._resting_until = 0.0
                     return Replied(value, model.model or CLI, prompt.label)
         if not reached:
             self._pause()
-        return Failed("; ".join(reasons))
+        return Failed("; ".join(reasons), reached=reached, cut=cut)
 
     def available(self, task: str, *, client: str | None = None) -> str | None:
         """Why no model would be asked for a task, or None."""
@@ -105,24 +114,25 @@ class Asking:
 
     def _from(
         self, model: Ready, task: str, messages: list[Message], form: type[Reply]
-    ) -> Reply | _Capped | Fault | str:
-        """One model's reply; a text says why what it said cannot be used."""
-        said = self._tried(model, task, messages)
-        if not isinstance(said, Text):
-            return said
-        value = replies.read(said.text, form)
+    ) -> Reply | _Capped | Fault | _Unusable:
+        """One model's reply in its form, or why there is none."""
+        first = self._tried(model, task, messages)
+        if not isinstance(first, Text):
+            return first
+        value = replies.read(first.text, form)
         if not isinstance(value, str):
             return value
         # One more chance, with what was wrong; a model that fails twice is not asked a third time.
         again = [
             *messages,
-            {"role": "assistant", "content": said.text[:4_000] or "(nothing)"},
-            {"role": "user", "content": _mend(value, said.cut)},
+            {"role": "assistant", "content": first.text[:4_000] or "(nothing)"},
+            {"role": "user", "content": _mend(value, first.cut)},
         ]
         said = self._tried(model, task, again)
         if not isinstance(said, Text):
             return said
-        return replies.read(said.text, form)
+        value = replies.read(said.text, form)
+        return _Unusable(value, first.cut or said.cut) if isinstance(value, str) else value
 
     def _tried(self, model: Ready, task: str, messages: list[Message]) -> Text | _Capped | Fault:
         """A text, after as many tries as may help."""
@@ -135,7 +145,7 @@ class Asking:
             if not isinstance(answer, Fault):
                 return answer
             fault = answer
-            if fault.kind == "refused":
+            if fault.kind in {"refused", "long"}:
                 break
         return fault
 

@@ -83,7 +83,9 @@ def _failure(library: Any, error: Exception) -> dict[str, Any]:
     found: dict[str, Any] = {"failure": "refused", "kind": type(error).__name__}
     status, answered = _status(error)
     found["status"] = status
-    if isinstance(error, library.exceptions.Timeout):
+    if isinstance(error, library.exceptions.ContextWindowExceededError):
+        found["failure"] = "long"
+    elif isinstance(error, library.exceptions.Timeout):
         found["failure"] = "timeout"
     elif status is None or isinstance(error, library.exceptions.APIConnectionError):
         found["failure"] = "broken"

@@ -21,7 +21,7 @@ LONGEST = 64_000
 START_SECONDS = 60.0
 IDLE_SECONDS = 120.0
 GUARD = "MKG_IN_EXTRACTION"
-Kind = Literal["busy", "timeout", "broken", "refused"]
+Kind = Literal["busy", "timeout", "broken", "refused", "long"]
 Message = dict[str, str]
 # All that a program of others needs to run and to find its way out; keys are handed over by call.
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -43,6 +43,7 @@ class Text:
 class Fault:
     """Why there is no text: `busy`, `timeout` and `broken` may pass, `refused` does not.
 
+    `long` is a refusal of a request that is more than the model can take in.
     `reason` is a class or a status, never a text of the other side. `after` is how long the other
     side asks us to wait.
     """

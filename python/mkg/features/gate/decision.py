@@ -28,6 +28,13 @@ class Consulted:
         """Clear answers of the judge."""
         return {no: j for no, j in self.answers.items() if isinstance(j, Judged)}
 
+    @property
+    def trouble(self) -> str | None:
+        """Why a row waits for a model that gave no clear answer, if one does."""
+        said = [second.outcome for second in self.screened.values()]
+        waits = [w for w in (*said, *self.answers.values()) if isinstance(w, Waits)]
+        return next((w.reason for w in waits if w.rule == UNANSWERED), None)
+
     def lower(self, no: int, outcome: Outcome) -> Outcome:
         """The stricter of what the rules and the model say."""
         if isinstance(outcome, Blocked):

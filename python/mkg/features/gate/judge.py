@@ -4,8 +4,9 @@ A model may only lower: a block, a veto or a doubt counts at once, a pass raises
 the origin allows. Whatever is missing or doubtful in a reply makes its row wait (SEC-23, MEM-W15).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
@@ -17,11 +18,22 @@ from mkg.llm import Failed, Model, Replied, Skipped
 AT_ONCE = 8
 UNANSWERED = "model"
 Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 _CATEGORIES = ("injection", "privilege", "secret", "other")
 
 
 def _one_of(*allowed: str, otherwise: str) -> BeforeValidator:
     return BeforeValidator(lambda value: value if value in allowed else otherwise)
+
+
+_Reason = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
+
+
+def _numbered(value: object) -> object:
+    """Keep the entries of a list that have a number; the others say nothing of anybody."""
+    if not isinstance(value, list):
+        return value
+    return [e for e in cast(list[object], value) if isinstance(as_object(e).get("n"), int)]
 
 
 def _named(value: object) -> object:
@@ -40,11 +52,11 @@ class Screened(BaseModel):
         Literal["injection", "privilege", "secret", "other"],
         _one_of(*_CATEGORIES, otherwise="other"),
     ] = "other"
-    reason: str = ""
+    reason: _Reason = ""
 
 
 class ScreenReply(BaseModel):
-    verdicts: list[Screened]
+    verdicts: Annotated[list[Screened], BeforeValidator(_numbered)]
 
 
 class Contradiction(BaseModel):
@@ -52,7 +64,7 @@ class Contradiction(BaseModel):
     winner: Annotated[
         Literal["new", "existing", "unclear"], _one_of("new", "existing", otherwise="unclear")
     ] = "unclear"
-    reason: str = ""
+    reason: _Reason = ""
 
 
 class Judgement(BaseModel):
@@ -95,10 +107,13 @@ class Second:
 
 def second_screen(model: Model, texts: Mapping[int, str]) -> dict[int, Second]:
     """Ask once for every few texts; a text without a clear verdict waits."""
-    found: dict[int, Second] = {}
-    for part in _parts(list(texts.items())):
+
+    def ask(part: Sequence[tuple[int, str]]) -> Replied[ScreenReply] | Skipped | Failed:
         data = {"texts": [{"n": n, "text": text} for n, (_, text) in enumerate(part, 1)]}
-        answer = model.ask("screen", data, ScreenReply)
+        return model.ask("screen", data, ScreenReply)
+
+    found: dict[int, Second] = {}
+    for part, answer in _asked(ask, list(texts.items())):
         for n, (no, _) in enumerate(part, 1):
             found[no] = _screened(answer, n)
     return found
@@ -125,26 +140,36 @@ def judge(
     neighbours: Mapping[int, Sequence[Mapping[str, Any]]],
 ) -> dict[int, Judged | Waits]:
     """Ask about every candidate that has neighbours; the others are not asked about."""
+
+    def ask(part: Sequence[tuple[int, str]]) -> Replied[JudgeReply] | Skipped | Failed:
+        tables = _tables(part, neighbours)
+        shown = [
+            {
+                "id": f"c{n}",
+                "text": text,
+                "beside": [_shown(name, other) for name, other in tables[no].items()],
+            }
+            for n, (no, text) in enumerate(part, 1)
+        ]
+        return model.ask("judge", {"candidates": shown}, JudgeReply)
+
     found: dict[int, Judged | Waits] = {}
     asked = [(no, text) for no, text in texts.items() if neighbours.get(no)]
-    for part in _parts(asked):
-        table: dict[str, Mapping[str, Any]] = {}
-        shown: list[dict[str, object]] = []
-        for n, (no, text) in enumerate(part, 1):
-            beside: list[dict[str, object]] = []
-            for other in neighbours[no]:
-                name = f"m{len(table) + 1}"
-                table[name] = other
-                beside.append(_shown(name, other))
-            shown.append({"id": f"c{n}", "text": text, "beside": beside})
-        answer = model.ask("judge", {"candidates": shown}, JudgeReply)
+    for part, answer in _asked(ask, asked):
+        if isinstance(answer, Skipped):
+            continue
+        tables = _tables(part, neighbours)
         for n, (no, _) in enumerate(part, 1):
-            if isinstance(answer, Skipped):
-                continue
-            mine = {str(b["id"]) for b in cast(list[dict[str, object]], shown[n - 1]["beside"])}
-            own = {name: other for name, other in table.items() if name in mine}
-            found[no] = _judged(answer, f"c{n}", own)
+            found[no] = _judged(answer, f"c{n}", tables[no])
     return found
+
+
+def _tables(
+    part: Sequence[tuple[int, str]], neighbours: Mapping[int, Sequence[Mapping[str, Any]]]
+) -> dict[int, dict[str, Mapping[str, Any]]]:
+    """The names that this call gives to the neighbours of each candidate: m1, m2, ..."""
+    numbers = count(1)
+    return {no: {f"m{next(numbers)}": other for other in neighbours[no]} for no, _ in part}
 
 
 def _shown(name: str, other: Mapping[str, Any]) -> dict[str, object]:
@@ -184,6 +209,30 @@ def _judged(
     return Judged(answer.model, answer.prompt, seen, verdicts)
 
 
-def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+def _asked(
+    ask: Callable[[Sequence[Item]], Answer], items: Sequence[Item]
+) -> Iterator[tuple[Sequence[Item], Answer]]:
+    """Ask about a few at a time; where the answer is of no use, about halves of them.
+
+    A text that spoils the answer, or that is too long, must not hold up those beside it. Where both
+    halves fail it is not a text's fault, unless they are too long as well.
+    """
     for start in range(0, len(items), AT_ONCE):
-        yield items[start : start + AT_ONCE]
+        part = items[start : start + AT_ONCE]
+        yield from _halved(ask, part, ask(part))
+
+
+def _halved(
+    ask: Callable[[Sequence[Item]], Answer], part: Sequence[Item], answer: Answer
+) -> Iterator[tuple[Sequence[Item], Answer]]:
+    if not isinstance(answer, Failed) or not answer.reached or len(part) < 2:
+        yield part, answer
+        return
+    middle = len(part) // 2
+    halves = [(half, ask(half)) for half in (part[:middle], part[middle:])]
+    hopeless = all(isinstance(said, Failed) and not said.cut for _, said in halves)
+    for half, said in halves:
+        if hopeless:
+            yield half, said
+        else:
+            yield from _halved(ask, half, said)

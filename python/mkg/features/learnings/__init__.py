@@ -46,6 +46,7 @@ class Recorded:
 @dataclass(frozen=True, slots=True)
 class Attempts:
     attempts: int
+    given_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,9 @@ def record_failure(
     project_id: str | None,
     user_id: str | None,
     reason: str,
+    reached: bool,
+    most: int,
+    patience: str,
     at: str,
 ) -> Attempts: ...
 

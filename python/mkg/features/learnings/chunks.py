@@ -1,13 +1,14 @@
 """A window as a model reads it: dialogue and failed calls, in pieces it can take in at once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mkg.features.learnings import extract_errors as errors
 from mkg.features.learnings.extract import CHUNK, Turn, fix_of
 from mkg.features.learnings.extract_origin import worst
 
 ERROR, FIX = 600, 600
+SMALLEST = 400
 WordsOf = Callable[[str], set[str]]
 GLUE = 0.4
 PASSING = "(a failure that passes by itself)"
@@ -89,6 +90,20 @@ def _sheets(
             sheets[-1].append(Shown(name, turn, piece, offset, fix[:FIX] if fix else None))
             size += len(piece)
     return tuple(tuple(sheet) for sheet in sheets if sheet)
+
+
+def halved(sheet: Sequence[Shown]) -> tuple[Sequence[Shown], ...]:
+    """A sheet in two that together show all of it; nothing for one too small to cut."""
+    if len(sheet) > 1:
+        return sheet[: len(sheet) // 2], sheet[len(sheet) // 2 :]
+    if not sheet or len(sheet[0].text) < SMALLEST:
+        return ()
+    one = sheet[0]
+    # Between words, where there is a gap: a quote has to stand in one half.
+    middle = one.text.rfind(" ", 1, len(one.text) // 2 + 1)
+    middle = middle if middle > 0 else len(one.text) // 2
+    rest = replace(one, text=one.text[middle:], offset=one.offset + middle)
+    return (replace(one, text=one.text[:middle]),), (rest,)
 
 
 def origin_of(text_words: set[str], shown: Shown, sheet: Sequence[Shown], words: WordsOf) -> str:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -27,19 +27,29 @@ def _cut(limit: int) -> BeforeValidator:
     )
 
 
+def _type(value: object) -> object:
+    return value if isinstance(value, str) and value in TYPES else "change"
+
+
+def _texts(value: object) -> object:
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
 class Episode(BaseModel):
     """One entry of the reply; an unknown type is a change."""
 
-    type: Annotated[str, BeforeValidator(lambda v: v if v in TYPES else "change")] = "change"
+    type: Annotated[str, BeforeValidator(_type)] = "change"
     title: Annotated[str, _cut(TITLE)] = ""
-    facts: list[Annotated[str, _cut(FACT)]] = Field(default_factory=list[str])
+    facts: Annotated[list[Annotated[str, _cut(FACT)]], BeforeValidator(_texts)] = Field(
+        default_factory=list[str]
+    )
     narrative: Annotated[str, _cut(NARRATIVE)] = ""
 
 
 class Episodes(BaseModel):
     """The reply."""
 
-    episodes: list[Episode] = Field(default_factory=list[Episode])
+    episodes: list[Episode]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator
 
 from mkg import lexical
 from mkg.bundle import Runner, cypher
@@ -36,6 +36,10 @@ def _short(limit: int) -> BeforeValidator:
     return BeforeValidator(lambda value: value[:limit] if isinstance(value, str) else None)
 
 
+def _only(kind: type) -> BeforeValidator:
+    return BeforeValidator(lambda value: value if isinstance(value, kind) else None)
+
+
 def _share(value: object) -> object:
     return min(max(float(value), 0.0), 1.0) if isinstance(value, int | float) else 0.6
 
@@ -58,16 +62,16 @@ class Proposal(BaseModel):
     task_pattern: Annotated[str | None, _short(200)] = None
     tool_key: Annotated[str | None, _short(100)] = None
     error_signature: Annotated[str | None, _short(300)] = None
-    resolved: bool | None = None
+    resolved: Annotated[bool | None, _only(bool)] = None
     replaces: Annotated[str | None, _short(200)] = None
     confidence: Annotated[float, BeforeValidator(_share)] = 0.6
     reason: Annotated[str | None, _short(200)] = None
 
 
 class Proposals(BaseModel):
-    """The reply."""
+    """The reply. The list has to be there: any object would be an empty answer otherwise."""
 
-    learnings: list[Proposal] = Field(default_factory=list[Proposal])
+    learnings: list[Proposal]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ chunk of a window is shown to it as well; a chunk whose model failed stays unrea
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 
 from mkg.bundle import Runner, Store
 from mkg.embed import Embedder, check_dimension
@@ -17,47 +16,22 @@ from mkg.features.forget.reading import Forgotten, stand
 from mkg.features.gate.decide import Approved, Waits
 from mkg.features.gate.decision import NOBODY, Consulted
 from mkg.features.gate.rules import DEFAULT, Rules
-from mkg.features.learnings import observe, propose, revise
-from mkg.features.learnings.chunks import Chunk, Shown, plan
+from mkg.features.learnings import observe, revise
+from mkg.features.learnings.chunks import Chunk, plan
 from mkg.features.learnings.extract import Candidate, Turn, extract
+from mkg.features.learnings.think import Reader, Thought, think
 from mkg.features.learnings.turns import heard, placed
 from mkg.features.learnings.write import EXTRACTOR, Owner, Written, consult, store
 from mkg.features.lease import Lease, LeaseLost, leased
-from mkg.llm import Failed, Model, Skipped
+from mkg.llm import Failed
 
 WINDOW = 200
 TOLD = 100
 MOST_ATTEMPTS = 5
-NO_MODEL = "deterministic extraction"
+# The chunk was read; what it gave waits, because the screen or the judge gave no clear answer.
+UNJUDGED = "unjudged"
+PATIENCE = timedelta(days=3)
 _LIFECYCLE = frozenset({"SessionStart", "SessionEnd"})
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Who reads, and with what."""
-
-    run: Store
-    embedder: Embedder | None
-    session_id: str
-    owner: Owner
-    rules: Rules = DEFAULT
-    client: str | None = None
-
-    @property
-    def model(self) -> Model | None:
-        """Who is asked, if anybody."""
-        return self.rules.model
-
-    @property
-    def vectors_by(self) -> str | None:
-        """The name of the model that makes the vectors."""
-        return self.embedder.model if self.embedder else None
-
-    @property
-    def owner_keys(self) -> list[str]:
-        """Whose learnings a model may see and change."""
-        keys = (self.owner.key("project"), self.owner.key("user"))
-        return [key for key in keys if key is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +65,6 @@ class _Totals:
 
     def learned(self, failed: str | None = None) -> Learned:
         return Learned(self.events, tuple(self.approved), tuple(self.waiting), self.refused, failed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Thought:
-    """What the model said of one chunk, ready to be written."""
-
-    facts: dict[str, Any]
-    proposed: tuple[propose.Proposed, ...] = ()
-    observed: tuple[observe.Observed, ...] = ()
 
 
 def learn(
@@ -165,58 +130,16 @@ def _one_chunk(
     found: list[Candidate],
 ) -> tuple[str | None, list[Written]]:
     """Read one chunk and commit it; a text says why it was left unread."""
-    thought = _think(reader, chunk, found)
+    thought = think(reader, chunk, found)
     first = hashlib.sha1(part[0].event_id.encode()).hexdigest()[:16]
     id = f"processing:{reader.owner.project_id or 'none'}:{reader.session_id}:turn:{first}"
     if isinstance(thought, Failed):
-        attempts, written = _left(reader, lease, id, part, thought.reason, found)
-        if attempts < MOST_ATTEMPTS:
+        given_up, written = _left(reader, lease, id, part, thought, found)
+        if not given_up:
             return thought.reason, written
         # Read without a model in the end: a chunk that no model can read must not stop the rest.
-        thought = _Thought({"llm_status": "failed", "llm_skip_reason": thought.reason[:300]})
+        thought = Thought({"llm_status": "failed", "llm_skip_reason": thought.reason[:300]})
     return None, _commit(reader, lease, id, part, found, thought)
-
-
-def _think(reader: Reader, chunk: Chunk, found: Sequence[Candidate]) -> _Thought | Failed:
-    """Both calls for every sheet of a chunk; the first decides whether it was read."""
-    if reader.model is None:
-        return _Thought({"llm_status": "skipped", "llm_skip_reason": NO_MODEL})
-    proposed: list[propose.Proposed] = []
-    observed: list[observe.Observed] = []
-    facts: dict[str, Any] = {"llm_status": "skipped", "llm_skip_reason": "nothing was said"}
-    for sheet in chunk.sheets:
-        answer = propose.propose(
-            reader.model,
-            reader.run,
-            reader.embedder,
-            sheet,
-            owner_keys=reader.owner_keys,
-            found=found,
-            client=reader.client,
-        )
-        if isinstance(answer, Failed):
-            return answer
-        if isinstance(answer, Skipped):
-            facts = {"llm_status": "skipped", "llm_skip_reason": answer.reason[:300]}
-            break
-        proposed += answer.proposed
-        facts = {"llm_status": "ok", "llm_model": answer.model, "llm_prompt": answer.prompt}
-        observed += _observed(reader, reader.model, sheet)
-    return _Thought(facts, tuple(proposed), tuple(observed))
-
-
-def _observed(reader: Reader, model: Model, sheet: Sequence[Shown]) -> list[observe.Observed]:
-    if reader.owner.project_id is None:
-        return []
-    return observe.observe(
-        model,
-        reader.embedder,
-        sheet,
-        project_id=reader.owner.project_id,
-        user_id=reader.owner.user_id,
-        session_id=reader.session_id,
-        client=reader.client,
-    )
 
 
 def _left(
@@ -224,27 +147,34 @@ def _left(
     lease: Lease,
     id: str,
     part: Sequence[learnings.WindowEvent],
-    reason: str,
+    failed: Failed,
     found: list[Candidate],
-) -> tuple[int, list[Written]]:
-    """Note that a chunk could not be read; what rules found in it is kept the first time."""
-    at = datetime.now(UTC).isoformat()
+) -> tuple[bool, list[Written]]:
+    """Note that a chunk could not be read; what rules found in it is kept the first time.
+
+    Returns whether it has been tried for long enough.
+    """
+    now = datetime.now(UTC)
+    at = now.isoformat()
     vectors = _vectors(reader.embedder, found)
 
-    def work(unit: Runner) -> tuple[int, list[Written]]:
+    def work(unit: Runner) -> tuple[bool, list[Written]]:
         lease.check(unit)
         stand(unit, (event.event_id for event in part))
-        attempts = learnings.record_failure(
+        tried = learnings.record_failure(
             unit,
             id=id,
             session_id=reader.session_id,
             project_id=reader.owner.project_id,
             user_id=reader.owner.user_id,
-            reason=reason[:300],
+            reason=failed.reason[:300],
+            reached=failed.reached,
+            most=MOST_ATTEMPTS,
+            patience=(now - PATIENCE).isoformat(),
             at=at,
-        ).attempts
-        kept = [] if attempts > 1 else _stored(unit, reader, found, vectors, at, NOBODY)
-        return attempts, kept
+        )
+        kept = [] if tried.attempts > 1 else _stored(unit, reader, found, vectors, at, NOBODY)
+        return tried.given_up, kept
 
     return reader.run.in_one(work, name="learnings.failed")
 
@@ -255,7 +185,7 @@ def _commit(
     id: str,
     part: Sequence[learnings.WindowEvent],
     found: list[Candidate],
-    thought: _Thought,
+    thought: Thought,
 ) -> list[Written]:
     """Everything that a chunk gave, and that it was read, in one transaction."""
     at = datetime.now(UTC).isoformat()
@@ -279,6 +209,9 @@ def _commit(
         at=at,
         rules=reader.rules,
     )
+    if said.trouble and thought.facts["llm_status"] == "ok":
+        facts = {**thought.facts, "llm_status": UNJUDGED, "llm_error": said.trouble[:300]}
+        thought = replace(thought, facts=facts)
 
     def work(unit: Runner) -> list[Written]:
         lease.check(unit)
@@ -309,7 +242,7 @@ def _record(
     reader: Reader,
     id: str,
     part: Sequence[learnings.WindowEvent],
-    thought: _Thought,
+    thought: Thought,
     written: Sequence[Written],
     revised: Sequence[revise.Revised],
     at: str,
