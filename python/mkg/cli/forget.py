@@ -81,10 +81,9 @@ def forget(
                 raise typer.Exit(1)
             return
         with _alone(settings):
-            if resume or yes:
-                _finish(run, settings, as_json)
+            finished = _finish(run, settings, as_json) if resume or yes else []
             if selector is not None:
-                _one(run, settings, selector, yes, keep_words, and_refuse, as_json)
+                _one(run, settings, selector, yes, keep_words, and_refuse, as_json, finished)
 
 
 def _selector(named: "dict[Kind, str]", *, needed: bool) -> "Selector | None":
@@ -112,14 +111,22 @@ def _alone(settings: "Settings") -> Generator[None]:
         yield
 
 
-def _finish(run: "Neo4jRunner", settings: "Settings", as_json: bool) -> None:
-    """Carry out what a killed command had marked."""
-    from mkg.features.forget import act
+def _finish(run: "Neo4jRunner", settings: "Settings", as_json: bool) -> "list[feature.State]":
+    """Carry out what a killed command had marked, each with its receipt."""
+    from mkg.features.forget import act, verify
 
+    finished: list[feature.State] = []
     for left in act.unfinished(run):
         done = act.resume(run, _embedder(settings), left)
-        if done is not None and not as_json:
+        if done is None:
+            continue
+        finished.append(done)
+        at = done.created_at.isoformat()
+        proof = verify.prove_by_receipt(run, settings, {"checks": done.checks, "at": at})
+        verify.write_receipt(settings.home, done, proof, at)
+        if not as_json:
             typer.echo(f"finished an interrupted one: {_counted(done)}")
+    return finished
 
 
 def _one(
@@ -130,6 +137,7 @@ def _one(
     keep_words: bool,
     and_refuse: bool,
     as_json: bool,
+    finished: "list[feature.State]",
 ) -> None:
     from mkg.features.forget import act, places, verify
     from mkg.features.forget.select import planned, select
@@ -146,12 +154,16 @@ def _one(
     if not yes:
         _print_plan(plan, waits, as_json)
         return
-    if not targets and not waits:
+    # The same wish, which a kill had cut off: what is left of it are files and its receipt.
+    same = [one for one in finished if _is(one, selector)]
+    if not targets and not waits and not same:
         raise Refused("nothing of that is kept; mkg forget --verify looks in every place")
     words = [] if keep_words else sorted({w for ws in targets.words.values() for w in ws})
     refuse = "all" if and_refuse else "none" if selector.kind == "project" else "person"
-    wish = act.begin(run, selector, targets, refuse=refuse, keep_words=keep_words)
-    done = act.resume(run, _embedder(settings), wish, progress=_progress(as_json))
+    done: feature.State | None = same[-1] if same else None
+    if targets or waits or done is None:
+        wish = act.begin(run, selector, targets, refuse=refuse, keep_words=keep_words)
+        done = act.resume(run, _embedder(settings), wish, progress=_progress(as_json))
     act.leave(run, selector)
     assert done is not None
     cleaned = places.clean_spool(spool, is_meant, words)
@@ -163,6 +175,12 @@ def _one(
         proof.selected = {k: n for k, n in proof.selected.items() if k == "learnings"}
     path = verify.write_receipt(settings.home, done, proof, until)
     _print_done(done, cleaned, proof, path, as_json)
+
+
+def _is(done: "feature.State", selector: "Selector") -> bool:
+    from mkg.features.forget.select import check
+
+    return done.kind == selector.kind and check(selector.value) in done.checks
 
 
 def _drain(settings: "Settings") -> None:
