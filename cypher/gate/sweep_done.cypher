@@ -19,7 +19,7 @@ CASE
   WHEN mine THEN [1]
   ELSE []
 END |
-  SET lease.expires_at = datetime($at)
+  SET lease.expires_at = null
 )
 WITH mine
 CALL () {

@@ -12,8 +12,20 @@
 // @index   lease_key
 // @why     One sweep of a project at a time, and none too soon after another: compared and set in one
 //          statement, so two workers cannot both begin. A holder that died is passed over in time.
+//          Times that lie ahead are from a clock that went back: the wait begins anew, once.
 MERGE (lease:Lease {key: $key})
-SET lease.touched = $owner + $at
+SET
+  lease.touched = $owner + $at,
+  lease.expires_at =
+    CASE
+      WHEN lease.expires_at > datetime($expires_at) THEN datetime($expires_at)
+      ELSE lease.expires_at
+    END,
+  lease.last_run_at =
+    CASE
+      WHEN lease.last_run_at > datetime($at) THEN datetime($at)
+      ELSE lease.last_run_at
+    END
 WITH
   lease,
   coalesce(lease.expires_at <= datetime($at), true) AND coalesce(lease.last_run_at <= datetime($rested), true) AS taken

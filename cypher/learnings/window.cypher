@@ -22,15 +22,30 @@
 // @index   session_id, session_event_seq
 // @why     Reads from each session's watermark, so the cost follows what is new and not what was.
 //          Session by session: a join of both could be planned as a product of all of them.
+//          Within a session its numbers order, whatever the clock did: what is read is marked up to the
+//          highest number, so an event that stood behind by its time would never be read.
 //          A successful tool's output is not among the columns: it never reaches the extractor.
 MATCH (whole:Session {session_id: $session_id})-[:HAS_SUBAGENT]->{0,3}(part:Session)
 CALL (part) {
   MATCH (e:SessionEvent)
   WHERE e.session_id = part.session_id AND e.seq > coalesce(part.processed_seq, 0) AND e.erased_at IS NULL
-  RETURN e
+  WITH e
+  ORDER BY e.seq ASC
+  LIMIT $limit
+  WITH collect(e) AS events
+  UNWIND range(0, size(events) - 1) AS i
+  RETURN
+    events[i] AS e,
+    reduce(
+      latest = events[i].timestamp,
+      one IN events[..i] |
+        CASE
+          WHEN one.timestamp > latest THEN one.timestamp
+          ELSE latest
+        END) AS placed
 }
-WITH e, whole
-ORDER BY e.timestamp, e.session_id, e.seq
+WITH e, whole, placed
+ORDER BY placed, e.session_id, e.seq
 LIMIT $limit
 RETURN
   e.event_id AS event_id,

@@ -10,10 +10,20 @@
 // @locks   (:Lease), exclusive, before its owner and expiry are read
 // @index   lease_key
 // @why     The first SET makes callers queue; without it several find the same lease free. The clock
-//          is the server's and is read after the wait.
+//          is the server's and is read after the wait. A grant from the
+//          future is from a clock that went back: it then lasts one period more, not until that day.
 MERGE (lease:Lease {key: $key})
   ON CREATE SET lease.fence = 0
-SET lease.touched = $owner
+SET
+  lease.touched = $owner,
+  lease.expires_at =
+    CASE
+      WHEN
+        lease.expires_at > datetime.realtime() + duration({milliseconds: $ttl_ms}) AND
+        lease.taken_at > datetime.realtime()
+        THEN datetime.realtime() + duration({milliseconds: $ttl_ms})
+      ELSE lease.expires_at
+    END
 WITH lease, lease.owner IS NULL OR lease.owner = $owner OR lease.expires_at <= datetime.realtime() AS free
 FOREACH (_ IN
 CASE
