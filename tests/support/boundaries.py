@@ -15,7 +15,7 @@ from pathlib import Path
 # that knows the standard library only, which anybody may use, and a side that calls features.
 LAYERS = {
     0: (
-        *("errors", "handshake", "json_shape", "log", "pointer", "private", "reach"),
+        *("errors", "handshake", "json_shape", "log", "pointer", "private", "reach", "unseen"),
         *("settings", "env_file", "model_settings"),
         *("hooks_plain", "bundle.files"),
     ),

@@ -11,6 +11,7 @@ import typer
 from mkg import log
 from mkg.errors import ConfigError, MkgError, Refused
 from mkg.json_shape import as_object
+from mkg.unseen import unseen
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -63,7 +64,7 @@ def why(
 
 def visible(text: str) -> str:
     """A text for a terminal: what could move the cursor or hide something is shown as an escape."""
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    return "".join(f"\\u{ord(c):04x}" if not c.isprintable() or unseen(c) else c for c in text)
 
 
 def config(as_json: Json = False) -> None:

@@ -17,7 +17,25 @@ _FORMAT = (
 _STRIP = re.compile(f"[{_FORMAT}]+")
 _JOINERS = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]+")
 _HIDDEN_IN_WORD = re.compile("[a-zA-Z][\u200b-\u200f\u2060-\u2064\u00ad\ufeff][a-zA-Z]")
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+# A selector changes the look of an emoji or of an ideograph before it, one of each at a time.
+_SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+_SELECTORS = re.compile(f'{_SELECTOR}{{2,}}|(?:[ -"$-)+-/:-~]|^){_SELECTOR}')
+# Letters that are drawn as nothing, where no word of their script is.
+_BLANKS = re.compile("[\u115f\u1160\u3164\uffa0\u17b4\u17b5\u2800\u034f]")
+_HANGUL = re.compile("[\u1100-\u115e\u1161-\u11ff\u3130-\u3163\u3165-\u318f\uac00-\ud7af]")
+_KIN = "\u0370-\u03ff\u0400-\u052f\u0531-\u0587\u13a0-\u13ff\uab70-\uabbf\u2c80-\u2cff\ua4d0-\ua4ff"
+# Two changes of script within a word are no word of any language.
+_MIXED = re.compile(f"[A-Za-z][{_KIN}]+[A-Za-z]|[{_KIN}][A-Za-z]+[{_KIN}]")
+# Scripts whose letters look like capitals, and phonetic letters, in the midst of Latin words.
+_STRANGE = re.compile(
+    "[\u13a0-\u13ff\uab70-\uabbf\u2c80-\u2cff\ua4d0-\ua4ff\U00010400-\U0001044f]{3,}"
+)
+_PHONETIC = re.compile(
+    "(?<![\\w/\\[])(?:[\u0250-\u02af\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]){3,}(?![\\w/\\]])"
+)
+_LATIN_WORDS = re.compile(r"\b[A-Za-z]{3,}\b.*\b[A-Za-z]{3,}\b", re.DOTALL)
+# Badges and flags of letters, which compatibility forms leave alone.
+_BADGES = {first + n: chr(ord("A") + n) for first in (0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 # A subdivision flag is the one honest use of tag characters: black flag, up to six tags, cancel.
 _FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
@@ -96,6 +114,7 @@ def shadow(text: str) -> Shadow:
 def _one_shadow(text: str) -> Shadow:
     """Return the readings of a text whose escapes are taken as they stand."""
     decoded, smuggled = _decode_tags(text)
+    decoded = decoded.translate(_BADGES)
     reordered = bool(_OVERRIDE.search(decoded))
     plain = fold(_STRIP.sub("", decoded))
     joined, spaced = _join_spaced(_STRIP.sub("", decoded))
@@ -114,12 +133,23 @@ def _one_shadow(text: str) -> Shadow:
         readings=tuple(readings),
         squashed=re.sub(r"[\W_]+", "", fold(joined)) if spaced else "",
         smuggled=smuggled or bool(_SELECTORS.search(text)),
-        hidden=bool(_HIDDEN_IN_WORD.search(text)),
+        hidden=bool(_HIDDEN_IN_WORD.search(text)) or _odd_letters(text),
         reordered=reordered,
         flooded=bool(_MARK_FLOOD.search(text)),
         controls=bool(_CONTROLS.search(text)),
         spaced=spaced,
     )
+
+
+def _odd_letters(text: str) -> bool:
+    """Tell whether letters stand where they are only looked at: blanks, mixed or strange ones."""
+    if text.isascii():
+        return False
+    if _BLANKS.search(text) and not _HANGUL.search(text):
+        return True
+    if _MIXED.search(text) or _PHONETIC.search(text):
+        return True
+    return bool(_STRANGE.search(text)) and bool(_LATIN_WORDS.search(text))
 
 
 def fold(text: str) -> str:

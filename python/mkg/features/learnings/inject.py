@@ -7,12 +7,12 @@ budget comes from `hooks/routes.toml`; it cuts between items, never inside one.
 
 import json
 import secrets
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mkg.features.learnings import Hit, Known
 from mkg.features.timeline.episode import age
+from mkg.unseen import unseen
 
 ITEM_TEXT = 240
 WAS_TEXT = 120
@@ -147,7 +147,7 @@ def tokens(text: str) -> int:
 
 
 def _escape(c: str) -> str:
-    if c in "<>&" or unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
+    if c in "<>&\x7f" or c < " " or unseen(c):
         point = ord(c)
         if point > 0xFFFF:
             point -= 0x10000

@@ -14,17 +14,22 @@ import re
 import tempfile
 import uuid
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from mkg.errors import ConfigError
+from mkg.features.gate.screen import screen
 from mkg.json_shape import as_object
 from mkg.private import private_dir, write_private
 from mkg.settings import Settings, project_file, read_project_file
+from mkg.unseen import unseen
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[A-Za-z0-9.-]+):(?!//)(?P<path>[^\s].*)$")
 _CASELESS_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})
 _MAX_CONFIG = 256 * 1024
+_LONGEST_NAME = 60
+UNNAMED = "project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +63,29 @@ def resolve(settings: Settings, cwd: str | None) -> Project | None:
         root = declared or folder
         if declared is None and _nowhere(folder):
             return None
-        return Project(_local_id(settings, str(root), None), name or root.name, root)
+        return Project(_local_id(settings, str(root), None), display(name or root.name), root)
     remote = _remote(checkout.common)
     base = _local_id(settings, str(checkout.common), remote)
     if separate and checkout.worktree:
         base = f"{base}@{checkout.worktree}"
     if declared is not None and declared != checkout.top:
         inner = declared.relative_to(checkout.top).as_posix()
-        return Project(f"{base}//{inner}", name or declared.name, declared)
+        return Project(f"{base}//{inner}", display(name or declared.name), declared)
     shown = name or (remote.rsplit("/", 1)[-1] if remote else checkout.top.name)
-    return Project(base, shown, checkout.top)
+    return Project(base, display(shown), checkout.top)
+
+
+@lru_cache(maxsize=64)
+def display(name: str) -> str:
+    """A project's name as it may be shown: whoever wrote the checkout chose it.
+
+    It reaches agents and terminals beside learnings, so a sentence in it must say nothing to them.
+    """
+    seen = "".join("\ufffd" if unseen(c) or not c.isprintable() else c for c in name)
+    line = " ".join(seen.split())
+    if screen(line or "-", channel="P").verdict != "pass":
+        return UNNAMED
+    return (line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 3] + "...") or UNNAMED
 
 
 def canonical_remote(url: str) -> str | None:
