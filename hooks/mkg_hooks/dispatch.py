@@ -16,7 +16,7 @@ from mkg.db import Neo4jRunner
 from mkg.errors import BundleError, GraphUnavailable
 from mkg.features import embedding, learnings, timeline
 from mkg.features.forget import keeping
-from mkg.features.learnings import inject, receipts, retrieval
+from mkg.features.learnings import inject, receipts
 from mkg.features.learnings.inject import Section
 from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
@@ -126,14 +126,6 @@ def _sections(event: HookEvent, deps: Deps, route: Route) -> list[Section]:
         for slug in route.foreground
         for section in FOREGROUND[slug](event, deps, route.items[slug])
     ]
-
-
-def foresee(event: HookEvent, deps: Deps) -> None:
-    """What of an answer needs neither the graph nor the record: a prompt's vector."""
-    if deps.run is None or deps.embed is None or not deps.settings.inject:
-        return
-    if event.prompt and not event.agent_id:
-        retrieval.foresee(event.prompt, deps.embed)
 
 
 def delivered(event: HookEvent, result: HookResult, deps: Deps) -> None:

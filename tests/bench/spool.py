@@ -13,6 +13,7 @@ import neo4j
 from mkg.db import Neo4jRunner
 from mkg.settings import Settings
 from mkg.worker.drain import Drain
+from mkg.worker.foreground import Foreground
 from mkg.worker.memory import Memory
 from mkg.worker.shape import Limits, Makers
 from mkg_hooks import dispatch
@@ -120,7 +121,7 @@ def _replays(
             connect=lambda: run, embedder=lambda: None, deps=lambda **_: deps, secrets=dict
         )
         memory = Memory(makers, dispatch, log, on_up=lambda: None)
-        drain = Drain(spool, dispatch, memory, Limits(), log)
+        drain = Drain(spool, dispatch, memory, Limits(), Foreground(), log)
         began = time.perf_counter()
         while drain.step() == "applied":
             pass

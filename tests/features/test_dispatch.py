@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,14 +9,14 @@ from typing import Any
 import pytest
 
 from mkg.bundle.files import root
-from mkg.errors import BundleError, GraphUnavailable, ModelUnavailable
+from mkg.errors import BundleError, GraphUnavailable
 from mkg.settings import load_settings
 from mkg_hooks import dispatch
 from mkg_hooks.clients import CONTEXT_CHARACTERS
 from mkg_hooks.deps import Deps
 from mkg_hooks.payload import HookEvent, from_record
 from tests.conftest import Live
-from tests.support.embedding import Unrelated, minilm
+from tests.support.embedding import minilm
 from tests.support.events import record
 from tests.support.fake_runner import FakeRunner
 from tests.support.requirement import requirement
@@ -292,42 +290,6 @@ def test_applying_the_same_records_again_changes_nothing(
     before = live.rows(counts)
     dispatch.apply(records, deps)
     assert live.rows(counts) == before
-
-
-class Counting(Unrelated):
-    """Counts the texts that it embeds; refuses when it has no model."""
-
-    def __init__(self, *, broken: bool = False) -> None:
-        self.asked: list[str] = []
-        self.broken = broken
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.asked += texts
-        if self.broken:
-            raise ModelUnavailable("no model here")
-        return super().embed(texts)
-
-
-def test_a_prompt_is_embedded_ahead_for_a_person_only_and_a_missing_model_is_no_error(
-    deps: Deps, live: Live, tmp_path: Path
-) -> None:
-    counting = deps.embed = Counting()
-    typed = from_record(record("UserPromptSubmit", prompt=QUESTION))
-    dispatch.foresee(typed, deps)
-    assert counting.asked == [QUESTION]
-    dispatch.foresee(replace(typed, agent_id="a"), deps)
-    dispatch.foresee(from_record(record("Stop")), deps)
-    deps.settings = live.settings(tmp_path / "mkg", user_id="ann", inject=False)
-    dispatch.foresee(typed, deps)
-    assert counting.asked == [QUESTION]
-    deps.settings = live.settings(tmp_path / "mkg", user_id="ann")
-    deps.embed = Counting(broken=True)
-    dispatch.foresee(typed, deps)
-    assert deps.embed.asked == [QUESTION]
-    # Without a graph nothing will be searched.
-    deps.run = None
-    dispatch.foresee(typed, deps)
-    assert deps.embed.asked == [QUESTION]
 
 
 def test_every_route_names_features_that_have_handlers() -> None:

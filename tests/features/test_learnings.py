@@ -1,6 +1,7 @@
 """Learnings on a real server: written once, decided by origin, recalled in scope, told once."""
 
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -173,6 +174,23 @@ def test_with_the_five_best_already_told_the_sixth_is_found(live: Live) -> None:
     )
     missing = {u.id for u in ids if u} - {hit.id for hit in first.hits}
     assert {hit.id for hit in second.hits} == missing
+
+
+@requirement("MEM-T208")
+def test_a_session_that_was_told_sixty_better_ones_still_hears_of_the_next(live: Live) -> None:
+    question = "How do I deploy the service to staging?"
+    filler(live, 60, project=SHOP, word=question)
+    put(live, MAKE_SHIP)
+    by_meaning = replace(retrieval.prepare(question, minilm()), terms=[])
+
+    def told_beside(*known: str) -> list[str]:
+        found = retrieval.at_prompt(
+            live.run, by_meaning, project_id=SHOP, session_id=None, excluded=known, limit=5
+        )
+        return told(found)
+
+    assert MAKE_SHIP not in told_beside()
+    assert told_beside(*(f"f{SHOP}{number}" for number in range(1, 61))) == [MAKE_SHIP]
 
 
 def _start(live: Live, source: str, second: float) -> None:

@@ -50,10 +50,8 @@ class Dispatch:
         route = SimpleNamespace(budget_ms=2000, foreground=("echo",), background=())
         return {"SessionStart": route, "UserPromptSubmit": route}
 
-    def foresee(self, event: HookEvent, deps: Any) -> None:
-        (self._home / "foreseen").write_text(event.prompt or "")
-
     def answer(self, event: HookEvent, deps: Any) -> HookResult:
+        (self._home / "begun").write_text(event.prompt or "")
         self._need(deps)
         if (self._home / "slow-answer").exists():
             time.sleep(30)

@@ -216,23 +216,44 @@ def test_a_log_line_spares_the_search_for_secrets_in_names_only() -> None:
 
 
 @requirement("PERF-02")
-def test_a_prompt_is_prepared_while_its_record_goes_to_the_disk_and_no_other_event_is(
+def test_an_answer_is_begun_while_its_record_goes_to_the_disk_and_for_no_other_event(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "mkg"
     home.mkdir(mode=0o700)
-    foreseen = home / "foreseen"
+    begun = home / "begun"
     real = Spool.append
 
     def append(spool: Spool, record: dict[str, Any]) -> Any:
         if record.get("prompt"):
             # A disk that only goes on once the other thread has come so far.
-            wait_until(foreseen.exists)
+            wait_until(begun.exists)
         return real(spool, record)
 
     monkeypatch.setattr(Spool, "append", append)
     for made in serving(home, LIMITS, fake_worker.makers(home)):
         fire(made, "Stop", {"session_id": "s"})
-        assert not foreseen.exists()
+        assert not begun.exists()
         assert b"echo: x" in (fire(made, "UserPromptSubmit", prompt_event("x")) or b"")
-    assert foreseen.read_text() == "x"
+    assert begun.read_text() == "x"
+
+
+def test_what_cannot_be_kept_is_not_answered_though_its_answer_was_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "mkg"
+    home.mkdir(mode=0o700)
+
+    def append(spool: Spool, record: dict[str, Any]) -> Any:
+        wait_until((home / "begun").exists)
+        raise OSError(28, "no space left")
+
+    for made in serving(home, LIMITS, fake_worker.makers(home)):
+        with monkeypatch.context() as full:
+            full.setattr(Spool, "append", append)
+            assert not fire(made, "UserPromptSubmit", prompt_event("x"))
+        # Its thread is free again, and so is the way for storing.
+        for number in range(LIMITS.answers + 1):
+            told = fire(made, "UserPromptSubmit", prompt_event(f"y{number}"))
+            assert b"echo: y" in (told or b"")
+        assert client.ask(made.places.socket, "drain", {"timeout": 5}, timeout=6)["drained"]

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from mkg.errors import ConfigError, GraphConflict, GraphUnavailable, SchemaBehind
 from mkg.worker.drain import Drain
+from mkg.worker.foreground import Foreground
 from mkg.worker.memory import Memory
 from mkg.worker.shape import Limits, Makers
 from mkg_hooks.spool import Spool
@@ -18,7 +20,7 @@ from tests.hooks.launching import wait_until
 from tests.support.requirement import requirement
 from tests.worker.fake_worker import Deps, Log
 
-LIMITS = Limits(batch=3, poll=0.05, backoff_first=0.01, backoff_most=0.02)
+LIMITS = Limits(batch=3, poll=0.05, backoff_first=0.01, backoff_most=0.02, give_way=30.0)
 
 
 class Graph:
@@ -46,9 +48,6 @@ class Graph:
                 raise self.refuses[name]
         self.applied += names
 
-    def foresee(self, event: Any, deps: Any) -> None:
-        raise NotImplementedError
-
     def answer(self, event: Any, deps: Any) -> Any:
         raise NotImplementedError
 
@@ -71,8 +70,11 @@ def parts(tmp_path: Path) -> SimpleNamespace:
     makers = Makers(connect=lambda: graph, embedder=lambda: None, deps=Deps, secrets=dict)
     ups: list[int] = []
     memory = Memory(makers, graph, log, on_up=lambda: ups.append(1))
-    drain = Drain(spool, graph, memory, LIMITS, log)
-    return SimpleNamespace(graph=graph, log=log, spool=spool, memory=memory, drain=drain, ups=ups)
+    waiting = Foreground()
+    drain = Drain(spool, graph, memory, LIMITS, waiting, log)
+    return SimpleNamespace(
+        graph=graph, log=log, spool=spool, memory=memory, drain=drain, ups=ups, waiting=waiting
+    )
 
 
 def spooled(parts: SimpleNamespace, *numbers: int) -> None:
@@ -100,6 +102,45 @@ def test_records_are_applied_in_order_in_batches_and_committed(parts):
     assert parts.graph.applied == [f"k{n}" for n in range(7)]
     assert [len(call) for call in parts.graph.calls] == [3, 3, 1]
     assert parts.spool.pending() == 0 and parts.drain.status()["applied"] == 7
+
+
+@requirement("PERF-02")
+def test_storing_lets_whoever_waits_for_an_answer_go_first(parts):
+    parts.waiting.enter()
+    parts.waiting.enter()
+    with running(parts):
+        spooled(parts, 1)
+        parts.waiting.leave()
+        assert not parts.drain.wait_empty(0.2) and parts.graph.applied == []
+        parts.waiting.leave()
+        assert parts.drain.wait_empty(5)
+    assert parts.graph.applied == ["k1"]
+
+
+@requirement("PERF-02")
+def test_storing_does_not_wait_for_ever_behind_prompts_without_end(parts):
+    impatient = replace(LIMITS, give_way=0.05)
+    parts.drain = Drain(parts.spool, parts.graph, parts.memory, impatient, parts.waiting, parts.log)
+    parts.waiting.enter()
+    with running(parts):
+        spooled(parts, 1)
+        assert parts.drain.wait_empty(5)
+    assert parts.graph.applied == ["k1"]
+
+
+@pytest.mark.parametrize(("settle", "calls"), [(30.0, 1), (0.0, 2)])
+def test_what_comes_together_is_stored_together(parts, settle, calls):
+    limits = replace(LIMITS, settle=settle, poll=30.0)
+    parts.drain = Drain(parts.spool, parts.graph, parts.memory, limits, parts.waiting, parts.log)
+    with running(parts):
+        assert parts.drain.wait_empty(5)
+        spooled(parts, 1)
+        if not settle:
+            wait_until(lambda: parts.graph.calls == [["k1"]])
+        spooled(parts, 2)
+        # Whoever waits for an empty spool does not wait for more to come.
+        assert parts.drain.wait_empty(5)
+    assert len(parts.graph.calls) == calls and parts.graph.applied == ["k1", "k2"]
 
 
 @requirement("SEC-10")

@@ -3,9 +3,11 @@
 import queue
 import threading
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from mkg.errors import GraphUnavailable
+from mkg.worker.foreground import Foreground
 from mkg.worker.guard import Done, outcome
 from mkg.worker.memory import Memory
 from mkg.worker.shape import Dispatch, Limits, Log
@@ -13,12 +15,28 @@ from mkg_hooks import clients, notice
 from mkg_hooks.payload import HookEvent, HookResult
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An answer that is under way since `began`; no box where every thread was taken."""
+
+    event: HookEvent
+    began: float
+    box: "queue.SimpleQueue[HookResult] | None"
+
+
 class Answers:
     """Runs foreground routes in a few threads of their own, so that a stuck one holds no prompt."""
 
     def __init__(
-        self, dispatch: Dispatch, memory: Memory, spool: str, limits: Limits, log: Log
+        self,
+        dispatch: Dispatch,
+        memory: Memory,
+        spool: str,
+        limits: Limits,
+        foreground: Foreground,
+        log: Log,
     ) -> None:
+        self._foreground = foreground
         self._dispatch = dispatch
         self._memory = memory
         self._spool = spool
@@ -33,17 +51,29 @@ class Answers:
         route = self._dispatch.routes().get(event_name)
         return route is not None and bool(route.foreground)
 
-    def foresee(self, event: HookEvent) -> None:
-        """Begin what an answer will need while the record goes to the disk."""
-        if event.prompt and self.awaited(event.name):
-            threading.Thread(target=self._foresee, args=(event,), daemon=True).start()
+    def begin(self, event: HookEvent) -> Pending | None:
+        """Start on an answer while the record goes to the disk; None where nobody waits for one.
 
-    def _foresee(self, event: HookEvent) -> None:
-        outcome(lambda: self._dispatch.foresee(event, self._memory.deps))
+        Whoever begins one says `over` once the client has it, or will never have it.
+        """
+        if not self.awaited(event.name):
+            return None
+        self._foreground.enter()
+        began = time.monotonic()
+        if not self._slots.acquire(blocking=False):
+            return Pending(event, began, None)
+        box: queue.SimpleQueue[HookResult] = queue.SimpleQueue()
+        threading.Thread(target=self._work, args=(event, box), daemon=True, name="answer").start()
+        return Pending(event, began, box)
 
-    def to(self, event: HookEvent) -> tuple[bytes, HookResult]:
+    def over(self, pending: Pending | None) -> None:
+        """Nobody waits for this answer any more."""
+        if pending is not None:
+            self._foreground.leave()
+
+    def to(self, pending: Pending) -> tuple[bytes, HookResult]:
         """Return the exact stdout for an event, and what it says."""
-        result = self._within_budget(event)
+        event, result = pending.event, self._within_budget(pending)
         if result.context and not clients.fits(event.client, result.context):
             # The envelope drops it whole; whoever composed it has to cut at an item's boundary.
             self._log.error("answer.too_long", event_name=event.name, length=len(result.context))
@@ -57,17 +87,15 @@ class Answers:
         if result.context:
             self._dispatch.delivered(event, result, self._memory.deps)
 
-    def _within_budget(self, event: HookEvent) -> HookResult:
+    def _within_budget(self, pending: Pending) -> HookResult:
+        event = pending.event
         route = self._dispatch.routes()[event.name]
         budget = min(route.budget_ms / 1000, self._limits.answer_ceiling)
-        if not self._slots.acquire(blocking=False):
+        if pending.box is None:
             self.counters["busy"] += 1
             return self._degraded(event, notice.LATE)
-        began = time.monotonic()
-        box: queue.SimpleQueue[HookResult] = queue.SimpleQueue()
-        threading.Thread(target=self._work, args=(event, box), daemon=True, name="answer").start()
         try:
-            result = box.get(timeout=budget)
+            result = pending.box.get(timeout=max(0.0, pending.began + budget - time.monotonic()))
         except queue.Empty:
             self.counters["late"] += 1
             self._log.info("answer.late", event_name=event.name, budget_ms=int(budget * 1000))
@@ -79,7 +107,7 @@ class Answers:
         if self._said and self._memory.graph == "up" and not result.notice:
             notice.clear(self._spool)
             self._said = False
-        took = int((time.monotonic() - began) * 1000)
+        took = int((time.monotonic() - pending.began) * 1000)
         self._log.info("answer", event_name=event.name, ms=took, characters=len(result.context))
         return result
 

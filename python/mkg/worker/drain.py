@@ -5,6 +5,7 @@ import time
 from functools import partial
 from typing import Any, Literal
 
+from mkg.worker.foreground import Foreground
 from mkg.worker.guard import Done, Failed, outcome
 from mkg.worker.memory import WAITING, Memory
 from mkg.worker.shape import Dispatch, Limits, Log
@@ -21,8 +22,15 @@ class Drain:
     """The one reader of a spool."""
 
     def __init__(
-        self, spool: Spool, dispatch: Dispatch, memory: Memory, limits: Limits, log: Log
+        self,
+        spool: Spool,
+        dispatch: Dispatch,
+        memory: Memory,
+        limits: Limits,
+        foreground: Foreground,
+        log: Log,
     ) -> None:
+        self._foreground = foreground
         self._spool = spool
         self._dispatch = dispatch
         self._memory = memory
@@ -86,6 +94,8 @@ class Drain:
 
     def step(self) -> Step:
         """Apply and commit one batch, if there is one and the graph is there."""
+        # Storing asks the same database, on the same cores, as an answer somebody waits for.
+        self._foreground.clear(self._limits.give_way)
         batch = self._spool.read(self._spool.cursor(), self._limits.batch)
         if not batch:
             self._look_for_graph()
@@ -207,7 +217,15 @@ class Drain:
             else:
                 pause = self._pause or self._limits.poll
                 self._changed.wait_for(lambda: self._stopping or self._poked, pause)
+                # What comes together goes into one transaction.
+                self._settled(asked)
             self._poked = False
+
+    def _settled(self, asked: int) -> None:
+        """Wait a moment for more; not where somebody waits for an empty spool."""
+        if self._poked:
+            hurry = lambda: self._stopping or self._asked > asked  # noqa: E731
+            self._changed.wait_for(hurry, self._limits.settle)
 
     def _sleep(self, seconds: float) -> None:
         with self._changed:

@@ -16,6 +16,7 @@ from typing import Literal
 from mkg.worker.answers import Answers
 from mkg.worker.code import Watch
 from mkg.worker.drain import Drain
+from mkg.worker.foreground import Foreground
 from mkg.worker.jobs import Jobs
 from mkg.worker.memory import Memory
 from mkg.worker.server import Server
@@ -49,8 +50,9 @@ class Worker:
         self.spool = Spool(places.spool, cap_bytes=self.limits.spool_bytes)
         self.watch = watch
         self.memory = Memory(makers, dispatch, log, on_up=lambda: notice.clear(str(places.spool)))
-        self.drain = Drain(self.spool, dispatch, self.memory, self.limits, log)
-        answers = Answers(dispatch, self.memory, str(places.spool), self.limits, log)
+        waiting = Foreground()
+        self.drain = Drain(self.spool, dispatch, self.memory, self.limits, waiting, log)
+        answers = Answers(dispatch, self.memory, str(places.spool), self.limits, waiting, log)
         self.server = Server(
             places, makers, self.memory, self.spool, self.drain, answers, self.limits, log
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mkg.errors import MkgError
-from mkg.worker.answers import Answers
+from mkg.worker.answers import Answers, Pending
 from mkg.worker.drain import Drain
 from mkg.worker.firings import Firings
 from mkg.worker.guard import Failed, outcome
@@ -23,7 +23,7 @@ from mkg.worker.memory import Memory
 from mkg.worker.room import Room
 from mkg.worker.shape import Limits, Log, Makers, Places
 from mkg_hooks import consent, intake, wire
-from mkg_hooks.payload import HookEvent, from_record
+from mkg_hooks.payload import from_record
 from mkg_hooks.spool import Spool
 
 EMPTY = wire.reply(b"")
@@ -217,15 +217,14 @@ class Server:
                 link.sendall(wire.ACK + EMPTY)
                 return
         event = from_record(record)
-        self._answers.foresee(event)
-        if not self._store(link, record, firing):
-            return
+        pending = self._answers.begin(event)
         try:
-            # The launcher's patience for the first is shorter than for the second.
-            link.sendall(wire.ACK)
-            self._answer(link, event)
+            if self._store(link, record, firing):
+                # The launcher's patience for the first is shorter than for the second.
+                link.sendall(wire.ACK)
+                self._answer(link, pending)
         finally:
-            # Storing asks the same database: not while a client waits for its answer.
+            self._answers.over(pending)
             self._drain.poke()
 
     def _store(self, link: socket.socket, record: dict[str, Any], firing: Any) -> bool:
@@ -245,12 +244,13 @@ class Server:
             self._count("acknowledged")
         return stored
 
-    def _answer(self, link: socket.socket, event: HookEvent) -> None:
-        if not self._answers.awaited(event.name):
+    def _answer(self, link: socket.socket, pending: Pending | None) -> None:
+        if pending is None:
             link.sendall(EMPTY)
             return
+        event = pending.event
         try:
-            text, result = self._answers.to(event)
+            text, result = self._answers.to(pending)
         except MkgError as error:
             self._log.error("answer.failed", event_name=event.name, reason=type(error).__name__)
             link.sendall(EMPTY)

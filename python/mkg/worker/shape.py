@@ -24,7 +24,8 @@ class Limits:
     """Bounds in seconds, counts and bytes; tests shorten them.
 
     `in_flight` bounds the payloads that are read at once, `resident` the memory of the process,
-    which is looked at once it is `grown` seconds old.
+    which is looked at once it is `grown` seconds old. Storing waits `settle` for more records, then
+    for those who are being answered, `give_way` at most.
     """
 
     idle: float = 1800.0
@@ -38,6 +39,8 @@ class Limits:
     backoff_first: float = 0.2
     backoff_most: float = 5.0
     poll: float = 1.0
+    settle: float = 0.04
+    give_way: float = 0.5
     same_firing: float = 2.0
     spool_bytes: int = CAP_BYTES
     look: float = 2.0
@@ -51,8 +54,6 @@ class Dispatch(Protocol):
     """The part of `mkg_hooks.dispatch` that the worker calls."""
 
     def answer(self, event: HookEvent, deps: Any) -> HookResult: ...
-
-    def foresee(self, event: HookEvent, deps: Any) -> None: ...
 
     def delivered(self, event: HookEvent, result: HookResult, deps: Any) -> None: ...
 

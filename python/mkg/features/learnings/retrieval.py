@@ -1,6 +1,5 @@
 """Recall at the prompt, facts at the start, and the agent's own pull."""
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ from mkg.errors import ModelError, Refused
 from mkg.features import learnings
 from mkg.features.learnings import inject, silence
 
-POOL = 60
+POOL, MOST_POOL = 40, 200
 MAX_QUERY = 4_000
 STATUSES = ("approved", "candidate")
 _log = log.get(__name__)
@@ -63,12 +62,6 @@ def prepare(text: str, embedder: Embedder | None) -> Query:
     return Query(text, terms, vector, embedder.model, None)
 
 
-def foresee(text: str, embedder: Embedder) -> None:
-    """Embed a text that will be asked about in a moment; `prepare` then finds it made."""
-    with contextlib.suppress(ModelError):
-        embed.hurried(embedder, text[:MAX_QUERY])
-
-
 def at_prompt(
     run: Runner,
     query: Query,
@@ -88,7 +81,8 @@ def at_prompt(
         embedding_model=query.model or "",
         session_id=session_id,
         excluded=list(excluded),
-        pool=POOL,
+        # What was told already is left out after the indexes answered.
+        pool=min(MOST_POOL, POOL + len(excluded)),
         limit=limit * 4,
     )
     fitting = silence.bearing(hits, query.text, query.model)
