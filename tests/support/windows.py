@@ -75,6 +75,7 @@ def session(
     reply: str = "Noted.",
     origin: str = "user_typed",
     start: int = 0,
+    project: str = SHOP,
 ) -> None:
     """Prompts and a stop, in the graph."""
     events = [
@@ -84,7 +85,7 @@ def session(
             second=start + n,
             prompt=text,
             origin=origin,
-            project=SHOP,
+            project=project,
             user="ann",
         )
         for n, text in enumerate(said)
@@ -95,7 +96,7 @@ def session(
             session=name,
             second=start + len(said),
             last_message=reply,
-            project=SHOP,
+            project=project,
             user="ann",
         )
     )
