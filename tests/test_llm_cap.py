@@ -1,5 +1,7 @@
 """The daily cap: kept in the graph, held by several workers together, left by no crash."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,8 +25,10 @@ from tests.clients.kit.stub_model import StubModel
 from tests.conftest import Live
 from tests.support.models import asking, model_settings
 from tests.support.requirement import requirement
+from tests.support.reserving import MOST, MOST_USD, TOKENS
 
 DAY = "2026-01-02"
+ROOT = Path(__file__).parents[1]
 
 
 class Answer(BaseModel):
@@ -102,6 +106,36 @@ def test_callers_at_once_do_not_pass_the_cap_together(live: Live):
         granted = list(pool.map(lambda n: reserve(live, f"c{n}", tokens=10).granted, range(48)))
     assert sum(granted) == 10
     assert model_usage(live.run, since=DAY)[0].reserved == 100
+
+
+def granted_together(live: Live, kind: str) -> int:
+    """How often processes that begin at one moment are let in, in all."""
+    # The day is there: making it would be a lock of its own.
+    model_reserve(live.run, day=DAY, call="first", tokens=0, usd=0.0, most_tokens=1, most_usd=1.0)
+    words = [sys.executable, "-m", "tests.support.reserving", live.server.uri]
+    words += [live.server.password, DAY, kind]
+    workers = [
+        subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    return sum(int(worker.communicate(timeout=120)[0]) for worker in workers)
+
+
+@requirement("MEM-T119")
+def test_processes_at_once_take_what_the_cap_allows_and_no_more(live: Live) -> None:
+    assert granted_together(live, "locked") == MOST // TOKENS
+    (day,) = model_usage(live.run, since=DAY)
+    assert (day.reserved, round(day.reserved_usd, 6)) == (MOST, MOST_USD)
+
+
+def test_without_the_lock_the_same_processes_pass_the_cap_together(live: Live) -> None:
+    assert granted_together(live, "free") > MOST // TOKENS
 
 
 def test_workers_at_once_stop_at_the_cap(live: Live, tmp_path: Path):

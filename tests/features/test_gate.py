@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from mkg.features.gate.rules import Rules
 from mkg.features.learnings import retrieval
-from tests.conftest import Live, wipe
+from mkg.features.learnings.extract import Candidate
+from tests.conftest import Live
 from tests.support.embedding import minilm
 from tests.support.gating import NOON, SHOP, candidate, edges, gated, state, told_in
 from tests.support.requirement import requirement
@@ -371,25 +373,56 @@ _SAYINGS = [
 _ORIGINS = ["user_typed", "user_typed", "user_typed", "assistant_clean", "mcp_write"]
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(_SAYINGS), st.sampled_from(_ORIGINS)), min_size=2, max_size=6
+_BATCHES = st.lists(
+    st.tuples(st.sampled_from(_SAYINGS), st.sampled_from(_ORIGINS)), min_size=2, max_size=6
+)
+_PLACES = count()
+
+
+def believed(live: Live, parts: list[list[Candidate]]) -> tuple[list[object], list[object]]:
+    """What a project of its own believes after these batches; nothing has to be wiped for it."""
+    project = f"host/acme/place-{next(_PLACES)}"
+    for part in parts:
+        gated(live, part, project=project)
+    nodes = live.rows(
+        "MATCH (l:Learning {owner_key: $owner}) RETURN l.text AS text, l.status AS status, "
+        "l.consistency_status AS consistency, l.injectable AS injectable, l.live AS live, "
+        "l.valid_until IS NOT NULL AS closed, l.embedding IS NOT NULL AS vector, "
+        "l.support_count AS support ORDER BY text, status",
+        owner=f"project:{project}",
     )
-)
-@settings(
-    max_examples=12,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+    made = live.rows(
+        "MATCH (a:Learning {owner_key: $owner})-[r]->(b:Learning) RETURN a.text AS a, "
+        "type(r) AS r, b.text AS b, r.confirmed AS c ORDER BY a, r, b",
+        owner=f"project:{project}",
+    )
+    return list(nodes), list(made)
+
+
+def examples(number: int) -> settings:
+    health = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=number, deadline=None, suppress_health_check=health)
+
+
+def ends_the_same(live: Live, said: list[tuple[str, str]]) -> None:
+    batch = [candidate(text, origin=origin) for text, origin in said]
+    together = believed(live, [batch])
+    assert together[0]
+    assert together == believed(live, [[c] for c in batch])
+
+
+@given(_BATCHES)
+@examples(60)
 def test_a_batch_ends_as_its_statements_one_after_the_other(
     live: Live, said: list[tuple[str, str]]
 ) -> None:
-    batch = [candidate(text, origin=origin) for text, origin in said]
-    ends: list[object] = []
-    for parts in ([batch], [[c] for c in batch]):
-        wipe(live.run)
-        for part in parts:
-            gated(live, part)
-        kept = {k: {**v, "waits": None, "rejected": None} for k, v in state(live).items()}
-        ends.append((kept, edges(live)))
-    assert ends[0] == ends[1]
+    ends_the_same(live, said)
+
+
+@pytest.mark.soak
+@given(_BATCHES)
+@examples(600)
+def test_many_batches_end_as_their_statements_one_after_the_other(
+    live: Live, said: list[tuple[str, str]]
+) -> None:
+    ends_the_same(live, said)
