@@ -392,7 +392,7 @@ def test_a_delivery_to_a_session_nobody_has_seen_writes_nothing(deps: Deps, live
 
 @requirement("NEO-137")
 def test_each_statement_of_a_start_and_of_a_prompt_is_warmed_several_times(own_home: Path) -> None:
-    names = ("learnings.recall", "learnings.recent", "timeline.recent", "timeline.scope")
+    names = ("learnings.recall", "learnings.recent", "timeline.headlines", "timeline.scope")
     run = FakeRunner({name: [] for name in (*names, "timeline.append", "timeline.scheduled")})
     run.answers["timeline.count_episodes"] = [{"total": 0}]
     run.answers["learnings.unwanted"] = []
@@ -400,5 +400,5 @@ def test_each_statement_of_a_start_and_of_a_prompt_is_warmed_several_times(own_h
     deps = Deps(run, None, load_settings())  # type: ignore[arg-type]
     dispatch.warm(deps)
     assert {run.names().count(name) for name in set(run.names())} == {dispatch.WARM_ROUNDS}
-    assert {"learnings.recall", "learnings.recent", "timeline.recent"} <= set(run.names())
+    assert {"learnings.recall", "learnings.recent", "timeline.headlines"} <= set(run.names())
     assert 4 <= dispatch.WARM_ROUNDS <= 5

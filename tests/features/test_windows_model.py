@@ -13,6 +13,7 @@ from mkg.features.learnings.windows import MOST_ATTEMPTS
 from mkg.llm import reply as replies
 from tests.clients.kit.stub_model import text_of
 from tests.conftest import Live
+from tests.support.learned import put
 from tests.support.requirement import requirement
 from tests.support.windows import PORT, proposal, read, rules, scripted, session
 
@@ -128,3 +129,34 @@ def test_an_odd_value_costs_its_field_or_its_entry_and_nothing_else(
         assert read(live, model).events == 2
     assert good["text"] in kept(live)
     assert live.value("MATCH (e:Episode {source: 'model'}) RETURN e.title") == "Told"
+
+
+MOVED = "We moved the builds from the blue machine to the green one last week, it seems to hold."
+CLAIM = {"quote": "moved the builds from the blue machine", "text": "Builds run on the green one."}
+
+
+@pytest.mark.parametrize(
+    ("claimed", "shown"),
+    [
+        ("the Blue  machine", "the Blue machine"),
+        ("the red machine", None),
+        ("everything that was said before", None),
+        ("", None),
+    ],
+)
+def test_the_old_value_is_shown_to_the_judge_where_the_turn_says_it_and_decides_nothing(
+    live: Live, tmp_path: Path, claimed: str, shown: str | None
+) -> None:
+    put(live, "The blue machine is where builds run.")
+    session(live, MOVED)
+    with scripted(tmp_path, rules(proposal(**CLAIM, replaces=claimed), episodes=[])) as (
+        stub,
+        model,
+    ):
+        read(live, model)
+        (asked,) = [text_of(b) for b in stub.bodies() if "compare new statements" in text_of(b)]
+    rows = [json.loads(r) for r in asked.splitlines() if r.startswith('{"id": "c')]
+    (row,) = [r for r in rows if r["text"] == CLAIM["text"]]
+    assert row.get("replaces") == shown
+    # The judge said nothing, so nothing ends.
+    assert live.rows("MATCH (a:Learning)-[r]->(b:Learning) RETURN type(r) AS r") == []

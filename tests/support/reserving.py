@@ -1,7 +1,7 @@
 """One of many workers at the day's cap: python -m tests.support.reserving URI PASSWORD DAY KIND.
 
-Reserves as often as it may be asked to and prints how often it was granted. KIND says which
-locks the statement takes, `locked` or none; both think for a while between reading the sums and writing them.
+Reserves as often as it may be asked to and prints how often it was granted. KIND is
+`locked`, or the statement takes no lock; both think between reading the sums and writing them.
 """
 
 import sys

@@ -12,7 +12,7 @@ from mkg_hooks.deps import Deps
 from mkg_hooks.identity import identify
 from mkg_hooks.payload import HookEvent, to_record
 
-_OVERFETCH = 4
+POOL = 60
 HEADLINE = 160
 
 
@@ -23,13 +23,13 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     who = identify(to_record(event), deps)
     if who.project_id is None:
         return []
-    rows = timeline.recent(
+    shown = timeline.headlines(
         deps.run,
         project_id=who.project_id,
         without_session=event.session_id,
-        limit=most * _OVERFETCH,
+        pool=POOL,
+        limit=most,
     )
-    shown = [row for row in rows if row.injectable][:most]
     if not shown:
         return []
     total = timeline.count_episodes(deps.run, project_id=who.project_id).total
@@ -58,7 +58,7 @@ def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
 def warm(run: Runner) -> None:
     """Let the server plan the statements of a start and of the capture."""
     timeline.scope(run, session_id="warm-up")
-    timeline.recent(run, project_id="warm-up", without_session=None, limit=1)
+    timeline.headlines(run, project_id="warm-up", without_session=None, pool=1, limit=1)
     timeline.count_episodes(run, project_id="warm-up")
     timeline.append(run, events=[])
     timeline.scheduled(run, tools=["warm-up"], limit=1)

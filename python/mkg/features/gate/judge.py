@@ -138,8 +138,13 @@ def judge(
     model: Model,
     texts: Mapping[int, str],
     neighbours: Mapping[int, Sequence[Mapping[str, Any]]],
+    replaces: Mapping[int, str] | None = None,
 ) -> dict[int, Judged | Waits]:
-    """Ask about every candidate that has neighbours; the others are not asked about."""
+    """Ask about every candidate that has neighbours; the others are not asked about.
+
+    `replaces` holds what a candidate's turn says is the old value: a hint to read it by.
+    """
+    hints = replaces or {}
 
     def ask(part: Sequence[tuple[int, str]]) -> Replied[JudgeReply] | Skipped | Failed:
         tables = _tables(part, neighbours)
@@ -147,6 +152,7 @@ def judge(
             {
                 "id": f"c{n}",
                 "text": text,
+                **({"replaces": hints[no]} if no in hints else {}),
                 "beside": [_shown(name, other) for name, other in tables[no].items()],
             }
             for n, (no, text) in enumerate(part, 1)

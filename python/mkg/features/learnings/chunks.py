@@ -120,3 +120,19 @@ def origin_of(text_words: set[str], shown: Shown, sheet: Sequence[Shown], words:
     if invented or len(missing) > GLUE * len(text_words):
         sources.append("assistant_clean")
     return worst(sources)
+
+
+def in_typed_words(text_words: set[str], sheet: Sequence[Shown], words: WordsOf) -> bool:
+    """Whether a text of a model's says what the user typed, whoever else said it too.
+
+    A model may put it its own way, with a few words that stand nowhere. A word that only another
+    turn has, or a number of its own, makes it something else.
+    """
+    typed: set[str] = set()
+    others: set[str] = set()
+    for shown in sheet:
+        mine = shown.turn.role == "user" and shown.turn.origin == "user_typed"
+        (typed if mine else others).update(words(f"{shown.text} {shown.fix or ''}"))
+    missing = text_words - typed
+    invented = any(c.isdigit() for word in missing for c in word)
+    return not (missing & others) and not invented and len(missing) <= GLUE * len(text_words)

@@ -13,7 +13,8 @@ from mkg.bundle import Runner
 from mkg.embed import Embedder
 from mkg.features import timeline
 from mkg.features.gate.screen import screen
-from mkg.features.learnings.chunks import Shown
+from mkg.features.learnings.chunks import Shown, in_typed_words
+from mkg.features.learnings.propose import telling_words
 from mkg.llm import Model, Replied
 
 MOST = 3
@@ -90,9 +91,8 @@ def observe(
             "facts": [fact for fact in one.facts if fact][:FACTS],
             "narrative": one.narrative,
             "terms": " ".join(lexical.index_terms(text)),
-            # Words of a model's own are found when they are asked for, never told unasked.
             "safety_status": "passed",
-            "injectable": False,
+            "injectable": _may_be_told(one.title, sheet),
             "user_id": user_id,
             "owner_key": owner,
             "owner_token": lexical.owner_token(owner),
@@ -134,6 +134,15 @@ def write(
 
 def _text(one: Episode) -> str:
     return "\n".join([one.title, *one.facts[:FACTS], one.narrative])
+
+
+def _may_be_told(title: str, sheet: Sequence[Shown]) -> bool:
+    """Whether a headline may be told unasked: the user's words, as for what code composes (D10).
+
+    Anything else is found when it is asked for.
+    """
+    typed = in_typed_words(telling_words(title), sheet, telling_words)
+    return typed and screen(title, channel="M").verdict == "pass"
 
 
 def _passes(one: Episode) -> bool:

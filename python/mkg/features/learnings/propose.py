@@ -215,10 +215,19 @@ def _resolved(
         tool_key=proposal.tool_key if proposal.kind == "error" else None,
         error_signature=proposal.error_signature if proposal.kind == "error" else None,
         resolved=proposal.resolved if proposal.kind == "error" else None,
-        replaces=proposal.replaces,
+        replaces=_old_value(proposal.replaces, shown),
         task_pattern=task_pattern(proposal.task_pattern or ""),
     )
     return Proposed(candidate, known.id if proposal.action == "update" and known else None)
+
+
+def _old_value(said: str | None, shown: Shown) -> str | None:
+    """What the turn says is replaced, in its own words: shown to the judge, and no more than that.
+
+    A model that could name any value would speak with more weight than the words that it cites.
+    """
+    words = normalised(said or "")
+    return " ".join((said or "").split()) if words and words in normalised(shown.text) else None
 
 
 def _scope(proposal: Proposal, known: Listed | None) -> Literal["project", "user"]:
@@ -241,7 +250,7 @@ def _place(quote: str, text: str) -> tuple[int, int] | None:
 def _origin(text: str, shown: Shown, sheet: Sequence[Shown]) -> str:
     if shown.turn.role == "user" and _said(text, shown):
         return shown.turn.origin
-    return origin_of(_words(text), shown, sheet, _words)
+    return origin_of(telling_words(text), shown, sheet, telling_words)
 
 
 def _explicit(text: str, quote: str, shown: Shown) -> bool:
@@ -256,7 +265,7 @@ def _said(text: str, shown: Shown) -> bool:
     return said_by_user(text, [TypedPrompt(shown.turn.event_id, shown.turn.text)]) is not None
 
 
-def _words(text: str) -> set[str]:
+def telling_words(text: str) -> set[str]:
     """Words that say something: long ones, and those with a digit."""
     found = normalised(text).split(" ")
     return {w for w in found if len(w) >= _FILLER or any(c.isdigit() for c in w) or ord(w[0]) > 127}

@@ -115,7 +115,9 @@ def consult(
         w.no: [n for n in near[w.no].neighbours if n["value_key"] != w.row["value_key"]]
         for w in through
     }
-    return Consulted(screened, judge(rules.model, {w.no: w.text for w in through}, beside))
+    open_ = {w.no: w.text for w in through}
+    hints = {no: old for no in open_ if (old := candidates[no].replaces) is not None}
+    return Consulted(screened, judge(rules.model, open_, beside, hints))
 
 
 def _rows(

@@ -71,6 +71,14 @@ class EpisodeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Headline:
+    id: str
+    type: str
+    title: str
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeCount:
     total: int
 
@@ -147,6 +155,12 @@ def upsert_episode(
 def recent(
     run: Runner, *, project_id: str, without_session: str | None, limit: int
 ) -> list[EpisodeRow]: ...
+
+
+@cypher("timeline.headlines")
+def headlines(
+    run: Runner, *, project_id: str, without_session: str | None, pool: int, limit: int
+) -> list[Headline]: ...
 
 
 @cypher("timeline.count_episodes")
