@@ -177,9 +177,9 @@ def test_with_the_five_best_already_told_the_sixth_is_found(live: Live) -> None:
 
 
 @requirement("MEM-T208")
-def test_a_session_that_was_told_sixty_better_ones_still_hears_of_the_next(live: Live) -> None:
+def test_a_session_that_was_told_eighty_better_ones_still_hears_of_the_next(live: Live) -> None:
     question = "How do I deploy the service to staging?"
-    filler(live, 60, project=SHOP, word=question)
+    filler(live, 80, project=SHOP, word=question)
     put(live, MAKE_SHIP)
     by_meaning = replace(retrieval.prepare(question, minilm()), terms=[])
 
@@ -190,7 +190,7 @@ def test_a_session_that_was_told_sixty_better_ones_still_hears_of_the_next(live:
         return told(found)
 
     assert MAKE_SHIP not in told_beside()
-    assert told_beside(*(f"f{SHOP}{number}" for number in range(1, 61))) == [MAKE_SHIP]
+    assert told_beside(*(f"f{SHOP}{number}" for number in range(1, 81))) == [MAKE_SHIP]
 
 
 def _start(live: Live, source: str, second: float) -> None:

@@ -12,7 +12,7 @@ from mkg.errors import ModelError, Refused
 from mkg.features import learnings
 from mkg.features.learnings import inject, silence
 
-POOL, MOST_POOL = 40, 200
+POOL, MOST_POOL = 60, 200
 MAX_QUERY = 4_000
 STATUSES = ("approved", "candidate")
 _log = log.get(__name__)
