@@ -58,7 +58,7 @@ def ask(tmp_path: Path, account: Account, **llm: object):
     return asking(settings, account).ask("extract", {"turns": ["a secret plan"]}, Answer)
 
 
-@requirement("MEM-W24")
+@requirement("MEM-W24", "CL-12")
 def test_the_users_own_claude_is_asked_without_tools_hooks_or_a_session(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -21,6 +21,8 @@ from tests.support.sentences import honest
         ("The default branch is now trunk, no longer main.", "The default branch is main."),
         ("Deploy with make ship rather than deploy.sh.", "We deploy with deploy.sh."),
         ("Wir nutzen pnpm statt npm.", "Wir nutzen npm."),
+        ("We moved from pnpm to bun, because it is faster.", "We use pnpm in this repository."),
+        ("We switched from vim to helix.", "I prefer vim."),
     ],
 )
 def test_a_statement_that_names_the_old_value_is_about_whoever_says_it(new: str, old: str) -> None:
@@ -82,6 +84,19 @@ def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) ->
 
 
 @pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("We moved to bun", "we use pnpm"),
+        ("We've switched over to bun.", "We use pnpm."),
+        ("We have now moved to bun in this repo.", "We use pnpm in this repo."),
+        ("We migrated to Memcached for caching, it was cheaper.", "We use Redis for caching."),
+    ],
+)
+def test_what_somebody_moved_to_is_what_they_use(new: str, old: str) -> None:
+    assert compare(new, old).kind == "changes"
+
+
+@pytest.mark.parametrize(
     ("one", "two"),
     [
         # Two subjects.
@@ -100,6 +115,11 @@ def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) ->
         # Two things that are used side by side.
         ("We use ruff in this repo.", "We use pytest in this repo."),
         ("We use Redis for queues.", "We use Redis for caching."),
+        ("We moved to Berlin.", "We use pnpm in this repo."),
+        ("We moved to ruff.", "We use pnpm in this repo."),
+        ("We moved to bun in the demo.", "We use pnpm in the backend."),
+        ("We moved the docs to Notion.", "We use pnpm."),
+        ("We moved from pnpm to bun in the demo.", "The pnpm cache lies in /var/cache."),
         ("I like short answers.", "I like British spelling."),
         ("Run the tests before every commit.", "Run the linter before every commit."),
     ],

@@ -100,6 +100,7 @@ def test_a_client_without_a_place_for_it_is_told_nothing(offline: Home):
     }
 
 
+@requirement("CL-12")
 def test_a_hook_inside_our_own_extraction_does_nothing(offline: Home):
     env = offline.environment(MKG_IN_EXTRACTION="1")
     assert offline.hook("claude", "SessionStart", start_event(), env=env).stdout == b""

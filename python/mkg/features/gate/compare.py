@@ -7,7 +7,7 @@ frame, it may contradict, or nothing. Nearness alone never decides (D29).
 from dataclasses import dataclass
 from typing import Literal
 
-from mkg.features.gate.correction import Replaces, replaces
+from mkg.features.gate.correction import Replaces, as_state, replaces
 from mkg.features.gate.frame import (
     GENERIC,
     NEGATIONS,
@@ -58,6 +58,11 @@ def compare(new: str, old: str) -> Relation:
     unique, names = mine.unique and theirs.unique, mine.names and theirs.names
     if place is not None and is_value(place, unique=unique, names=names):
         return Relation("changes", "the same statement with another value")
+    if (state := as_state(new)) is not None:
+        held = frame(state)
+        since = slot(held, theirs)
+        if since is not None and is_value(since, unique=held.unique and theirs.unique, names=names):
+            return Relation("changes", "the same statement with the value that was moved to")
     if _opposes(mine, theirs):
         return Relation("doubt", "one of the two denies what the other says")
     if place is None and _other_number(mine, theirs):
@@ -92,6 +97,9 @@ def _apart(named: Replaces, theirs: Frame, old: str) -> int | None:
         return None
     if shared:
         return len(unsaid) if len(unsaid) <= _MOST_UNSAID + len(shared) else None
+    if known and not unsaid and there & _CHOICE:
+        # 'We moved from pnpm to bun' against 'we use pnpm', which says nothing else.
+        return 0
     return len(unsaid) if about & there & _CHOICE and len(unsaid) <= _MOST_UNSAID else None
 
 

@@ -55,6 +55,23 @@ def replaces(text: str) -> Replaces | None:
     return None
 
 
+_MOVED = re.compile(
+    r"^(?P<who>(?:we|i|our \w+|the (?:team|project|repo(?:sitory)?|build))(?:'ve| have| has)?)"
+    r"(?: (?:now|just|all|finally|recently))?"
+    r" (?:moved|switched|migrated|changed|went)(?: over)? to (?P<rest>(?:the )?[^,;.]+)",
+    _I,
+)
+
+
+def as_state(text: str) -> str | None:
+    """'We moved to bun' as what holds since: 'we use bun'; None where nothing moved."""
+    match = _MOVED.match(text)
+    if match is None or re.search(r"\bfrom\b", match["rest"], _I):
+        return None
+    who = re.sub(r"(?:'ve| have| has)$", "", match["who"], flags=_I)
+    return f"{who} use {match['rest']}"
+
+
 def _value(text: str | None) -> frozenset[str]:
     found = (w for w in words(text or "") if w not in GENERIC and w not in {"the", "a", "an"})
     return frozenset(stem(w) for w in found)

@@ -171,6 +171,9 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
         return names and place.after[:1] in _IDENTITY and _tells(place.after[1:])
     if any(_negates(w) for w in (*place.new, *place.old)):
         return False
+    if _PREPOSITIONS & set(place.new) and _PREPOSITIONS & set(place.old):
+        # Another value in another place: 'bun in the demo' and 'pnpm in the backend'.
+        return False
     verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)
     if verb is None:
         return False
