@@ -326,7 +326,8 @@ def _literal(text: str) -> LiteralString:
 
 def _rows(result: neo4j.Result) -> list[Row]:
     keys = result.keys()
-    return [{key: _native(record[key]) for key in keys} for record in result]
+    # By place: each look-up by a key goes through several functions of the driver.
+    return [dict(zip(keys, map(_native, record.values()), strict=True)) for record in result]
 
 
 def _executed(result: neo4j.Result) -> Executed:
