@@ -3,7 +3,9 @@
 python racing_gate.py URI PASSWORD OWNER ROUNDS POINT; "none" is not killed.
 """
 
+import random
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.faults.crashing_worker import dies
 
 POINTS = ("before the decisions", "with the decisions written", "after the transaction")
 NEAR = 3
+SLOW_S = 0.2
 
 
 def third(call: Any) -> Any:
@@ -28,11 +31,22 @@ def third(call: Any) -> Any:
     return dies(call, after)
 
 
+def slowly(call: Any) -> Any:
+    def after(*words: Any, **more: Any) -> Any:
+        found = call(*words, **more)
+        time.sleep(random.uniform(0, SLOW_S))
+        return found
+
+    return after
+
+
 if __name__ == "__main__":
     uri, password, owner, rounds, point = sys.argv[1:]
     # Decisions have to be right without it: it only spares work.
     turn = gate.sweep_turn
     gate.sweep_turn = lambda *words, **more: gate.Turn(taken=turn(*words, **more).taken or True)
+    # Between reading what waits and deciding lies the time in which a person decides.
+    gate.oldest = slowly(gate.oldest)
     if point == "before the decisions":
         sweeping.weigh = third(sweeping.weigh)
     elif point == "with the decisions written":

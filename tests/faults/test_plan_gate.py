@@ -175,8 +175,10 @@ def person_at_work(
     decided: dict[str, str] = {}
     frames: set[object] = set()
     waiting = (
+        # Those that workers have just read, more likely than not.
         "MATCH (l:Learning) WHERE l.status = 'candidate' AND l.reviewed_by IS NULL"
-        " RETURN l.id AS id, l.frame_key AS frame ORDER BY id"
+        " RETURN l.id AS id, l.frame_key AS frame"
+        " ORDER BY coalesce(l.consistency_checked_at, l.created_at), l.created_at, id LIMIT 10"
     )
     while any(worker.poll() is None for worker in workers):
         rows = [r for r in live.rows(waiting) if r["frame"] not in frames]
