@@ -19,6 +19,16 @@ def test_a_query_has_no_repeats_no_stop_words_and_a_cap() -> None:
     assert not {"the", "to", "an", "it", "of"} & set(lexical.query_terms("the to an it of deploy"))
 
 
+@requirement("PERF-51")
+def test_the_words_that_look_rarest_survive_the_cap() -> None:
+    common = ["make", "name", "file", "test", "work", "data", "list", "type", "next", "line"]
+    rare = ["parse_config.py", "PGBOUNCER_5433", "retention"]
+    asked = lexical.query_terms(" ".join([*common, *rare]), limit=5)
+    assert {"parse_config.py", "pgbouncer_5433", "retention"} <= set(asked)
+    assert len(asked) == 5
+
+
+@requirement("NEO-111")
 def test_identifiers_and_paths_are_found_whole_and_in_parts() -> None:
     terms = lexical.index_terms("See src/parseConfig.py and MAX_RETRY_COUNT in C:\\repo\\a.py")
     assert {

@@ -13,7 +13,7 @@ from tests.hooks.conftest import home, offline
 __all__ = ["home", "offline", "user"]
 _seen: dict[str, Outcome] = {}
 # The forms: what `make test` runs, and what takes long. Both are checked the same way.
-FORMS = ["short", pytest.param("long", marks=[pytest.mark.soak, pytest.mark.timeout(1800)])]
+FORMS = ["short", pytest.param("long", marks=[pytest.mark.soak, pytest.mark.timeout(4 * 3600)])]
 
 
 @pytest.fixture(params=FORMS)

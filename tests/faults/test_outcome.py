@@ -63,3 +63,12 @@ def test_readme_shows_what_was_kept_and_every_line_of_it_held():
     assert with_table(text, kept) == text
     assert [one.fault for one in kept] == [f"F{n}" for n in (*range(1, 8), *range(14, 21))]
     assert all(one.held for one in kept)
+
+
+def test_the_long_form_can_be_run_in_part_and_never_less_than_the_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert (outcome.times("short", 3, 100), outcome.times("long", 3, 100)) == (3, 100)
+    monkeypatch.setattr(outcome, "PART", 0.1)
+    assert (outcome.times("short", 3, 100), outcome.times("long", 3, 100)) == (3, 10)
+    assert outcome.times("long", 3, 10) == 3

@@ -14,7 +14,7 @@ import pytest
 
 from mkg.features import timeline
 from tests.conftest import Live
-from tests.faults.outcome import Outcome, counted
+from tests.faults.outcome import Outcome, counted, times
 from tests.faults.test_path import User, made_user, stated, told
 from tests.faults.test_plan_graph import CHAIN, Steady, without_model
 from tests.features.test_forget import holding, whole
@@ -26,7 +26,6 @@ from tests.support.requirement import requirement
 
 Held = Callable[[Outcome], None]
 SMALL = Path(__file__).with_name("forget_in_small_steps.py")
-ROUNDS = {"short": 1, "long": 25}
 SIZE = {"short": 200, "long": 10_000}
 KILLS = {"short": 1, "long": 8}
 LEARNED = """CYPHER 25
@@ -82,14 +81,14 @@ def killed_somewhere(live: Live, dice: random.Random, span: float) -> Callable[[
 
 
 @requirement("SEC-81", "SEC-86", "SEC-87")
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(4 * 3600)
 def test_f25_a_text_is_forgotten_while_everything_goes_on(
     person: User, live: Live, form: str, held: Held
 ) -> None:
     seed = random.randrange(10**6)
     print("seed", seed)
     dice = random.Random(seed)
-    wishes = ROUNDS[form]
+    wishes = times(form, 1, 25)
     with Steady(person) as steady:
         for trial in range(wishes):
             canary = f"zanzibar{uuid.uuid4().hex[:10]}"
@@ -151,7 +150,7 @@ def stocked(live: Live, project: str, count: int) -> None:
 
 
 @requirement("SEC-81", "SEC-86", "SEC-87")
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(4 * 3600)
 def test_a_large_project_is_forgotten_although_the_command_is_killed_again_and_again(
     live: Live, tmp_path: Path, form: str
 ) -> None:

@@ -23,7 +23,7 @@ from mkg_hooks import dispatch
 from mkg_hooks.deps import Deps, Identity
 from mkg_hooks.payload import from_record
 from tests.conftest import Live, Server
-from tests.faults.outcome import Outcome, counted
+from tests.faults.outcome import Outcome, counted, times
 from tests.faults.racing_gate import POINTS
 from tests.faults.test_plan_windows import AHEAD, READ
 from tests.hooks.launching import wait_until
@@ -37,7 +37,6 @@ from tests.support.windows import session
 Held = Callable[[Outcome], None]
 ROOT = Path(__file__).parents[2]
 OWNER = f"project:{SHOP}"
-ROUNDS = {"short": 1, "long": 10}
 # CHK-10: more than one promotion of a learning; somebody who decided after a person did.
 TWICE = """
 MATCH (d:GateDecision {to: 'approved'})-[:DECIDED]->(l:Learning)
@@ -117,7 +116,7 @@ def racer(live: Live, rounds: int, point: str) -> subprocess.Popen[str]:
 
 
 @requirement("SEC-10", "MEM-W11")
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(4 * 3600)
 def test_f12_workers_and_a_person_decide_the_same_at_once(
     live: Live, form: str, held: Held
 ) -> None:
@@ -125,7 +124,7 @@ def test_f12_workers_and_a_person_decide_the_same_at_once(
     print("seed", seed)
     dice = random.Random(seed)
     trials, acked, stored = 0, list[str](), list[str]()
-    for _ in range(ROUNDS[form]):
+    for _ in range(times(form, 1, 50)):
         live.run.execute("CYPHER 25\nMATCH (n:Learning|GateDecision) DETACH DELETE n")
         statements(live, {"short": 40, "long": 200}[form])
         others, rounds = {"short": (2, 8), "long": (5, 24)}[form]
@@ -215,7 +214,7 @@ ORDER BY id
 
 
 @requirement("SEC-10", "MEM-W66", "MEM-W69")
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(4 * 3600)
 def test_f13_many_processes_end_many_sessions_at_once(
     live: Live, tmp_path: Path, form: str, held: Held
 ) -> None:
@@ -223,7 +222,7 @@ def test_f13_many_processes_end_many_sessions_at_once(
     print("seed", seed)
     dice = random.Random(seed)
     acked, stored, trials = list[str](), list[str](), 0
-    for trial in range({"short": 1, "long": 40}[form]):
+    for trial in range(times(form, 1, 40)):
         live.run.execute(
             "CYPHER 25\nMATCH (n:Learning|GateDecision|Session|SessionEvent|Episode|Project|Lease"
             "|ProjectProcessing|User) DETACH DELETE n"
@@ -392,7 +391,7 @@ class Reader(threading.Thread):
 
 
 @requirement("SEC-10", "SEC-31", "MEM-W16")
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(4 * 3600)
 def test_f21_recall_while_many_write(live: Live, tmp_path: Path, form: str, held: Held) -> None:
     over = threading.Event()
     # The model's file is loaded once, before threads ask for it.
@@ -401,7 +400,7 @@ def test_f21_recall_while_many_write(live: Live, tmp_path: Path, form: str, held
     readers = [Reader(live, tmp_path, n, over) for n in range(4)]
     for thread in (*writers, *readers):
         thread.start()
-    over.wait({"short": 4.0, "long": 600.0}[form])
+    over.wait(times(form, 4, 600))
     over.set()
     for thread in (*writers, *readers):
         thread.join(60)

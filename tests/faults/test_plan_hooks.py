@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mkg_hooks.spool import Spool
-from tests.faults.outcome import Outcome, counted
+from tests.faults.outcome import Outcome, counted, times
 from tests.faults.shots import Shots, keys_of, rss
 from tests.hooks.launching import LAUNCH, ROOT, Home, wait_until
 from tests.localdb.test_faults import allowed
@@ -51,7 +51,8 @@ def test_f1_hooks_killed_at_random_moments(home: Home, form: str, held: Held):
     print("seed", seed)
     no_worker(home)
     fired = shots(home)
-    sessions, each = 4, 12 * ROUNDS[form]
+    # Four of ten are killed: fifty times two hundred in the long form.
+    sessions, each = 4, times(form, 12, 6250)
     with_worker = threading.Event()
 
     def client(number: int) -> None:

@@ -176,7 +176,7 @@ def test_with_the_five_best_already_told_the_sixth_is_found(live: Live) -> None:
     assert {hit.id for hit in second.hits} == missing
 
 
-@requirement("MEM-T208")
+@requirement("MEM-T208", "NEO-134")
 def test_a_session_that_was_told_eighty_better_ones_still_hears_of_the_next(live: Live) -> None:
     question = "How do I deploy the service to staging?"
     filler(live, 80, project=SHOP, word=question)

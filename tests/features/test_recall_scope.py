@@ -98,6 +98,51 @@ def test_no_row_of_another_project_or_user_comes_back(live: Live) -> None:
     assert strange == 0
 
 
+CANARIES = (
+    "MATCH (l:Learning) WHERE l.owner_key STARTS WITH 'project:' WITH DISTINCT "
+    "l.owner_key AS owner, l.owner_token AS token UNWIND $states AS state "
+    "CREATE (c:Learning {id: owner + '#canary-' + state.status, short_id: 'c', "
+    "value_key: owner + state.status, text: $words, terms: $words, scope: 'project', "
+    "kind: 'fact', origin: 'user_typed', confidence: 0.5, consolidated: false, "
+    "owner_key: owner, owner_token: token, live: state.live, injectable: $open, "
+    "status: state.status, created_at: datetime(), updated_at: datetime(), "
+    "retrieval_count: 0, embedding: $vector, embedding_model: $model})"
+)
+STATES = [
+    {"status": status, "live": status in {"approved", "candidate"}}
+    for status in ("candidate", "quarantined", "rejected", "blocked", "already_learned", "archived")
+]
+
+
+@requirement("SEC-31")
+@pytest.mark.parametrize("open_", [False, True])
+def test_a_canary_of_each_project_that_fits_every_prompt_is_never_told(
+    live: Live, open_: bool
+) -> None:
+    """It has every word and the vector of the question; with its filter open it is told."""
+    chance, owners = random.Random(5), owners_of(5)[:5]
+    sow(live, owners, 6, chance)
+    vector, words = drawn(chance), " ".join(WORDS)
+    live.run.execute(
+        f"CYPHER 25\n{CANARIES}",
+        {"states": STATES, "words": words, "open": open_, "vector": vector, "model": MODEL},
+    )
+    told: list[str] = []
+    for owner in owners:
+        for terms in ([], WORDS):
+            for seen in (None, vector):
+                query = retrieval.Query(words, terms, seen, MODEL, None)
+                project = owner.removeprefix("project:")
+                told += [
+                    hit.id
+                    for hit in retrieval.at_prompt(
+                        live.run, query, project_id=project, session_id=None, excluded=[], limit=5
+                    ).hits
+                ]
+    assert told
+    assert any("#canary-" in id for id in told) is open_
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_ten_thousand_queries_over_fifty_projects_leak_nothing(live: Live) -> None:

@@ -8,6 +8,7 @@ from mkg.bench import silence as bench
 from mkg.features.learnings import Hit, silence
 from tests.support.embedding import minilm
 from tests.support.hits import hit
+from tests.support.requirement import requirement
 
 MODEL = "minilm-l6-int8"
 DEPLOY = "We deploy with `make ship`, never with deploy.sh."
@@ -72,6 +73,7 @@ def test_one_common_word_in_a_long_text_is_not_enough_by_words_alone() -> None:
     assert judged([hit("l", text, cosine=None)], "bulk requests to elasticsearch") == ["l"]
 
 
+@requirement("PERF-22")
 def test_a_model_without_constants_is_judged_by_words_alone() -> None:
     found = [hit("l", "The staging database listens on port 5433.", cosine=0.99)]
     assert judged(found, "a haiku", "some-other-model") == []
