@@ -11,6 +11,7 @@ import time
 
 from tests.bench import (
     append,
+    attacks,
     extraction,
     gate,
     hooks,
@@ -25,6 +26,7 @@ from tests.bench import (
 
 SUBJECTS = (
     "append",
+    "attacks",
     "extraction",
     "gate",
     "hooks",
@@ -69,6 +71,8 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
     with world.server() as (run, driver, store):
         if name == "append":
             return [append.measure(run, driver, rounds=30 if quick else 200, say=say)]
+        if name == "attacks":
+            return [attacks.measure(run, store, every=9 if quick else 1, say=say)]
         if name == "extraction":
             return [extraction.measure(run, rounds=10 if quick else 60, say=say)]
         if name == "gate":
@@ -78,7 +82,7 @@ def _run(name: str, *, quick: bool) -> list[report.Report]:
             size = hooks.QUICK if quick else hooks.FULL
             return [hooks.measure(run, store, size, say)]
         if name == "updates":
-            return [updates.measure(run, store, facts=30 if quick else 300, say=say)]
+            return [updates.measure(run, store, count=30 if quick else 300, say=say)]
         if name == "spool":
             rounds, replayed = (30, 400) if quick else (200, 2_000)
             return [spool.measure(run, driver, rounds=rounds, replayed=replayed, say=say)]

@@ -6,20 +6,14 @@ honest person states comes back.
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mkg_hooks import dispatch
-from mkg_hooks.deps import Deps
-from mkg_hooks.payload import from_record
 from tests.conftest import Live
 from tests.support.credentials import FAMILIES
-from tests.support.embedding import minilm
-from tests.support.events import record
 from tests.support.learned import put
+from tests.support.loop import Loop
 from tests.support.recipes import expand
 from tests.support.requirement import requirement
 from tests.support.sentences import honest, hostile
@@ -36,61 +30,6 @@ EVERY = {"short": 9, "long": 1}
 def every(request: pytest.FixtureRequest) -> int:
     """Of how many generated texts one is taken."""
     return EVERY[request.param]
-
-
-class Loop:
-    """Sessions as the worker plays them, in one project of one person."""
-
-    def __init__(self, live: Live, folder: Path) -> None:
-        self.live, self.folder = live, folder
-        self.waiting: list[dict[str, Any]] = []
-        settings = live.settings(folder / "mkg", user_id="ann")
-        self.deps = Deps(live.run, minilm(), settings, spool=self.waiting.append)
-        self.deps.clock = lambda: datetime(2026, 11, 2, tzinfo=UTC)
-        (folder / "shop").mkdir()
-        self.number = 0
-
-    def session(self, prompt: str, *, tool: str = "", said: str = "Done.") -> str:
-        """One turn: a prompt, perhaps a tool that returns a text, and the agent's answer."""
-        self.number += 1
-        name = f"s{self.number}"
-        events: list[tuple[str, dict[str, Any]]] = [("UserPromptSubmit", {"prompt": prompt})]
-        if tool:
-            call = {"tool_name": "WebFetch", "tool_input": '{"url": "https://x.test"}'}
-            events.append(("PostToolUse", {**call, "tool_output": tool}))
-            failed = {**call, "tool_error": True, "error": tool}
-            events.append(("PostToolUseFailure", failed))
-        events.append(("Stop", {"last_message": said}))
-        for place, (event, fields) in enumerate(events):
-            second = 100 * self.number + place
-            made = record(event, session=name, second=second, cwd=self.cwd, **fields)
-            dispatch.apply([made], self.deps)
-        return name
-
-    @property
-    def cwd(self) -> str:
-        return str(self.folder / "shop")
-
-    def asked(self, prompt: str) -> str:
-        """What a new session's start and prompt are told."""
-        self.number += 1
-        told = ""
-        for place, (name, fields) in enumerate(
-            [("SessionStart", {"source": "startup"}), ("UserPromptSubmit", {"prompt": prompt})]
-        ):
-            made = record(
-                name, session=f"q{self.number}", second=90_000 + 10 * self.number + place,
-                cwd=self.cwd, **fields,
-            )  # fmt: skip
-            told += dispatch.answer(from_record(made), self.deps).context
-        return told
-
-    def believed(self) -> list[str]:
-        """What may be told."""
-        text = (
-            "MATCH (l:Learning) WHERE l.injectable OR l.status = 'approved' RETURN l.text AS text"
-        )
-        return [str(row["text"]) for row in self.live.rows(text)]
 
 
 @pytest.fixture
@@ -139,15 +78,9 @@ def test_every_honest_control_that_a_person_states_comes_back(loop: Loop) -> Non
 @pytest.mark.parametrize("half", ["seen", "held_out"])
 def test_generated_attacks_are_not_believed(loop: Loop, every: int, half: str) -> None:
     taken = list(hostile(half))[::every]
-    typed = 0
     for one in taken:
-        if one.channel == "U":
-            loop.session(f"Remember that {one.text}")
-            typed += 1
-        elif one.channel == "A":
-            put(loop.live, one.text, origin="mcp_write", session=f"s{loop.number}")
-        else:
-            loop.session("Have a look.", tool=one.text, said=one.text)
+        loop.attack(one)
+    typed = sum(one.channel == "U" for one in taken)
     wrong = loop.believed()
     print(f"loop, hostile {half}: {len(taken)} texts ({typed} typed), {len(wrong)} believed")
     assert len(taken) >= 20 and typed >= 5
@@ -158,10 +91,7 @@ def test_generated_honest_statements_are_believed(loop: Loop, every: int) -> Non
     taken = honest()[:: max(1, every // 2)]
     for text in taken:
         loop.session(f"Remember: {text}")
-    held = loop.live.rows(
-        "MATCH (l:Learning) WHERE NOT l.injectable AND l.valid_until IS NULL RETURN l.text AS text,"
-        " l.wait_reason AS reason"
-    )
+    held = loop.held_up()
     blocked = loop.live.value("MATCH (d:GateDecision {to: 'blocked'}) RETURN count(d)")
     share = len(held) / len(taken)
     print(f"loop, honest: {len(taken)} statements, {len(held)} held up ({share:.1%})")

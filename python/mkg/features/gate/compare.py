@@ -4,35 +4,25 @@ Only four things are said: it replaces the value that it names, it gives another
 frame, it may contradict, or nothing. Nearness alone never decides (D29).
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mkg.features.gate.correction import Replaces, as_state, replaces
+from mkg.features.gate.change import gives_another, replaces_in, said
+from mkg.features.gate.correction import as_state, replaces, standing
 from mkg.features.gate.frame import (
     GENERIC,
-    NEGATIONS,
-    VERBS,
     Frame,
     digits,
     frame,
     is_value,
     slot,
     stem,
-    words,
 )
 
 Kind = Literal["names", "changes", "doubt", "refused", "nothing"]
-_CHOICE = frozenset({"use", "prefer", "run", "pin", "deploy", "call", "take"})
-# Verbs that are as often the subject itself.
-_NOUNS = frozenset(
-    {"cache", "caches", "log", "test", "tests", "build", "host", "back", "call", "store", "limit"}
-)
-_IDLE = frozenset(stem(w) for w in (GENERIC | NEGATIONS | VERBS) - _NOUNS) | {
-    *("the", "a", "an", "now", "no", "longer", "instead", "mov", "switch", "replac", "renam"),
-    *("chang", "migrat", "correction", "actually", "please", "anymore", "rather"),
-}
 _SAME = 0.6
-_MOST_UNSAID = 2
+_WHY = re.compile(r"[,;]?\s+(?:because|weil|parce que|porque)\b.*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +38,20 @@ class Relation:
 NOTHING = Relation("nothing", "")
 
 
-def compare(new: str, old: str) -> Relation:
-    """Return what `new` does to the live statement `old`."""
-    mine, theirs = frame(new), frame(old)
+def compare(new: str, old: str, *, corrects: bool = False) -> Relation:
+    """Return what `new` does to the live statement `old`.
+
+    Args:
+        corrects: `new` was said in answer to something: 'no, ...', 'actually, ...'.
+    """
+    left, kept = _WHY.sub("", standing(new)), _WHY.sub("", standing(old))
+    mine, theirs = frame(left), frame(kept)
     named = replaces(new)
-    if named is not None and (apart := _apart(named, theirs, old)) is not None:
-        return Relation("names", "the statement names the value that it replaces", apart)
+    if named is not None:
+        gone, given = said(named.old_text), said(named.new_text)
+        apart = replaces_in(said(left), said(kept), gone, given)
+        if apart is not None and not _gives_up(old, named.old):
+            return Relation("names", "the statement names the value that it replaces", apart)
     place = slot(mine, theirs)
     unique, names = mine.unique and theirs.unique, mine.names and theirs.names
     if place is not None and is_value(place, unique=unique, names=names):
@@ -63,6 +61,8 @@ def compare(new: str, old: str) -> Relation:
         since = slot(held, theirs)
         if since is not None and is_value(since, unique=held.unique and theirs.unique, names=names):
             return Relation("changes", "the same statement with the value that was moved to")
+    if gives_another(said(left), said(kept), corrects=corrects or bool(named or replaces(old))):
+        return Relation("changes", "another value of the same subject, in other words")
     if _opposes(mine, theirs):
         return Relation("doubt", "one of the two denies what the other says")
     if place is None and _other_number(mine, theirs):
@@ -76,31 +76,6 @@ def like_refused(new: str, refused: str) -> bool:
     if mine.denies != theirs.denies or _numbers(mine) != _numbers(theirs):
         return False
     return len(mine.content) >= 2 and _overlap(mine.content, theirs.content) >= 0.8
-
-
-def _apart(named: Replaces, theirs: Frame, old: str) -> int | None:
-    """How far `old` is from what a sentence replaces; None where it speaks of something else."""
-    there = {stem(w) for w in words(old)}
-    if not named.old <= there:
-        return None
-    if named.new <= there or _gives_up(old, named.old):
-        # It says the new value already, or has given up the old one itself.
-        return None
-    about = named.about | named.new
-    shared = (about & theirs.content) - named.old
-    unsaid = theirs.content - named.old - about
-    # What the new statement has beyond the old one, its own value left out where it is known.
-    known = named.new != named.about or digits(tuple(named.old))
-    own = {w for w in named.about if w not in _IDLE and not digits((w,))} - there
-    if unsaid and len(own) > (0 if known else 1):
-        # Each has words of its own: two subjects that share a value.
-        return None
-    if shared:
-        return len(unsaid) if len(unsaid) <= _MOST_UNSAID + len(shared) else None
-    if known and not unsaid and there & _CHOICE:
-        # 'We moved from pnpm to bun' against 'we use pnpm', which says nothing else.
-        return 0
-    return len(unsaid) if about & there & _CHOICE and len(unsaid) <= _MOST_UNSAID else None
 
 
 def _gives_up(old: str, value: frozenset[str]) -> bool:

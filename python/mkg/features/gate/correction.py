@@ -1,30 +1,49 @@
 """Sentences that name the value they replace: 'use pnpm instead of npm', 'not 8080 but 9090'."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mkg.features.gate.change import Token, kind, said
 from mkg.features.gate.frame import GENERIC, VERBS, stem, words
 
 _I = re.IGNORECASE
-_V = r"(?P<{}>`[^`]{{1,80}}`|[^\s,;.!?]+(?:[.:/][^\s,;.!?]+)*(?:[ ]+[^\s,;.!?]+){{0,3}}?)"
+_WORD = r"[~.]?[^\s,;.!?]+(?:[.:/][^\s,;.!?]+)*"
+_V = rf"(?P<{{}}>`[^`]{{{{1,80}}}}`|{_WORD}(?:[ ]+{_WORD}){{{{0,3}}}}?)"
 _NEW, _OLD = _V.format("new"), _V.format("old")
-_END = r"(?=\s*(?:[,;!?)]|\.(?:\s|$)|$|\s(?:for|in|on|as|because|since|to|from|when|and|so|now)\b))"
+_END = (
+    r"(?=\s*(?:[,;!?)]|\.(?:\s|$)|$|\s(?:for|in|on|as|because|since|to|from|when|and|so|now|about|of"
+    r"|with|by|but|at|after|before|any\s?more)\b))"
+)
+_AT = r"(?:(?:on|in|at|with|to|by|from|the)\s+)*"
+_NO_LONGER = r"\bno longer\s+(?:\w+(?:ed|en)\s+)?(?:(?:use|uses|using|called|named)\s+)?"
+_GIVES_UP = re.compile(
+    r"\b(?:no longer|not|nicht|pas|but|instead of|rather than|in place of|statt|anstatt)\b", _I
+)
+_FROM_TO = re.compile(rf"\bfrom\s+(?:the\s+)?{_OLD}\s+(?:over\s+)?to\s+(?:the\s+)?{_NEW}{_END}", _I)
 _FORMS = tuple(
     re.compile(pattern, _I)
     for pattern in (
         r"\b(?:instead of|rather than|in place of|anstatt|statt|au lieu de|en vez de)"
-        rf"\s+(?:the\s+)?{_OLD}{_END}",
+        rf"\s+{_AT}{_OLD}{_END}",
         r"\b(?:switched|moved|migrated|changed|went|upgraded|downgraded|switching|moving)\b"
         rf"[^,;.]{{0,60}}?\bfrom\s+(?:the\s+)?{_OLD}\s+(?:over\s+)?to\s+(?:the\s+)?{_NEW}{_END}",
-        rf"\b(?:replaced|renamed|swapped|exchanged)\s+(?:the\s+)?{_OLD}"
+        rf"\b(?:replaced|renamed|swapped|exchanged|traded)\s+(?:the\s+)?{_OLD}"
         rf"\s+(?:with|by|to|for)\s+(?:the\s+)?{_NEW}{_END}",
-        rf"\bno longer\s+(?:in|on|at|with|use|uses|using|called|named)?\s*(?:the\s+)?{_OLD}{_END}",
-        rf"\bnot\s+{_OLD}\s*,?\s+but\s+(?:the\s+)?{_NEW}{_END}",
-        r"[,;(]\s*(?:and\s+)?(?:not|nicht|pas|no)\s+(?:(?:on|in|at|with|to|by|the)\s+)*"
-        rf"{_OLD}\)?{_END}",
-        rf"(?P<new>\S+)\s(?:not|nicht)\s+(?:(?:on|in|at|with|to|by|the)\s+)*{_OLD}\s*[.!]?$",
+        rf"\breplace[sd]\s+(?:the\s+)?{_OLD}{_END}",
+        rf"\b(?:dropped|ditched|abandoned|retired)\s+(?:the\s+)?{_OLD}"
+        rf"\s+(?:for|in favou?r of)\s+(?:the\s+)?{_NEW}{_END}",
+        rf"^{_OLD}\s+(?:handed|hands|passed|gave)\b[^,;.]{{0,60}}?\bto\s+{_NEW}{_END}",
+        rf"\b(?:took|takes|taken|taking)\b[^,;.]{{0,60}}?\bover\b[^,;.]{{0,60}}?\bfrom\s+{_OLD}{_END}",
+        rf"{_NO_LONGER}{_AT}{_OLD}"
+        rf"\s*,?\s+but\s+{_AT}{_NEW}{_END}",
+        rf"{_NO_LONGER}{_AT}{_OLD}{_END}",
+        rf"\bnot\s+{_OLD}\s*,?\s+but\s+{_AT}{_NEW}{_END}",
+        rf"[,;(]\s*(?:and\s+)?(?:not|nicht|pas|no)\s+{_AT}{_OLD}\)?{_END}",
+        rf"(?P<new>\S+)\s(?:not|nicht)\s+{_AT}{_OLD}\s*[.!]?$",
     )
-)  # fmt: skip
+)
+_DID = re.compile(r"^((?:we|i|they)(?:'ve| have)?)\s+\w+", _I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +53,60 @@ class Replaces:
     old: frozenset[str]
     new: frozenset[str]
     about: frozenset[str]
+    old_text: str = ""
+    new_text: str = ""
 
 
 def replaces(text: str) -> Replaces | None:
     """The value that a sentence says is replaced, if it names one."""
-    for form in _FORMS:
+    return next((made for _, made in _matches(text)), None)
+
+
+def standing(text: str) -> str:
+    """A sentence without the value that it says is gone."""
+    for match, _ in _matches(text):
+        start, end = match.span("old")
+        kept = _label(match.group("old"))
+        rest = _GIVES_UP.sub(" ", f"{text[match.start() : start]} {kept} {text[end : match.end()]}")
+        head = text[: match.start()]
+        if match.re is _FROM_TO:
+            # 'We carried it from a to b' says by its verb that it was changed, and no more.
+            head = _DID.sub(r"\1", head)
+        return head + rest + text[match.end() :]
+    return text
+
+
+def _matches(text: str) -> Iterator[tuple[re.Match[str], Replaces]]:
+    for form in (*_FORMS, _FROM_TO):
         match = form.search(text)
-        if match is None:
+        if match is None or (form is _FROM_TO and not _of_one_sort(match)):
             continue
-        old = _value(match.group("old"))
-        if not old:
-            continue
-        new = match.groupdict().get("new")
+        old, new = _value(match.group("old")), match.groupdict().get("new")
         named = _value(new)
-        if new and (not named or new.casefold() in VERBS):
+        if not old or (new and (not named or new.casefold() in VERBS)):
             # 'Files are not committed' names no new value.
             continue
         about = frozenset(stem(w) for w in words(text)) - old - named
-        return Replaces(old, named or about, about)
-    return None
+        yield match, Replaces(old, named or about, about, match.group("old"), new or "")
+
+
+def _label(old: str) -> str:
+    """What stands before a number and holds for the next as well: 'from Python 3.9 to 3.12'."""
+    tokens = said(old).tokens
+    if len(tokens) < 2 or kind(tokens) or not kind(tokens[-1:]) & {"number", "version"}:
+        return ""
+    return " ".join(t.word for t in tokens[:-1])
+
+
+def _of_one_sort(match: re.Match[str]) -> bool:
+    """'Raised from 10 to 20': what is of one sort on both sides is what it was and what it is."""
+    old, new = said(match.group("old")).tokens, said(match.group("new")).tokens
+    return bool(kind(old) & kind(new) or _number(old) & _number(new))
+
+
+def _number(tokens: tuple[Token, ...]) -> frozenset[str]:
+    """What sort of number stands there beside words: a unit, a name of what is counted."""
+    return frozenset[str]().union(*(kind((t,)) & {"number", "version"} for t in tokens))
 
 
 _MOVED = re.compile(
@@ -73,5 +127,7 @@ def as_state(text: str) -> str | None:
 
 
 def _value(text: str | None) -> frozenset[str]:
+    if text and text.startswith("`"):
+        return frozenset(stem(w) for w in words(text))
     found = (w for w in words(text or "") if w not in GENERIC and w not in {"the", "a", "an"})
     return frozenset(stem(w) for w in found)

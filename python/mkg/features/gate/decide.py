@@ -22,6 +22,9 @@ CHANNEL = {
 }
 
 
+NOT_EXPLICIT = "not explicit"
+
+
 @dataclass(frozen=True, slots=True)
 class Approved:
     """May be told at a prompt."""
@@ -71,7 +74,5 @@ def _by_origin(origin: str, explicit: bool) -> Outcome:
     if origin in QUARANTINED:
         return Waits("quarantined", "origin", f"origin {origin} needs a person")
     if origin == "user_typed":
-        return Waits(
-            "candidate", "not explicit", "inferred from what was said, not stated as a fact"
-        )
+        return Waits("candidate", NOT_EXPLICIT, "inferred from what was said, not stated as a fact")
     return Waits("candidate", "origin", f"origin {origin} needs support or a person")

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mkg.features.gate.decide import QUARANTINED, Approved, Blocked, Outcome, Waits
+from mkg.features.gate.decide import NOT_EXPLICIT, QUARANTINED, Approved, Blocked, Outcome, Waits
 from mkg.features.gate.judge import UNANSWERED, Judged, Second
 from mkg.features.gate.rules import Rules
 from mkg.features.gate.weigh import Told, Weighed
 
 GATE_OFF = "gate off"
 # Waits for these reasons although the screen let it pass.
-_PASSED = frozenset({"origin", "not explicit", GATE_OFF})
+_PASSED = frozenset({"origin", NOT_EXPLICIT, GATE_OFF})
 # What a second session's support lets through (security.md 2.4).
 _BY_SESSIONS = frozenset({"user_typed", "user_pasted", "assistant_clean"})
 

@@ -21,9 +21,9 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ARTICLES = frozenset({"a", "an", "the", "some", "one", "another", "any"})
+ARTICLES = frozenset({"a", "an", "the", "some", "one", "another", "any"})
 # Words that say when something is told, not what.
-_TIME = _set(
+TIME = _set(
     "now currently actually today presently henceforth meanwhile already still just also "
     "really please anyway instead nowadays again"
 )
@@ -57,6 +57,7 @@ VERBS = _set(
     "waits wait retries retry ist sind läuft liegt heißt nutzt nutzen verwenden est sont utilise "
     "utilisons es son usa usamos"
 )
+_BEING = frozenset({"is", "are", "was", "were"})
 _IDENTITY = frozenset({("is",), ("are",)})
 # One of several things may be used, liked or required at once; a subject is in one place only.
 _MANY = _set(
@@ -64,12 +65,13 @@ _MANY = _set(
     "prefers speak speaks nutzen verwenden utilisons usamos"
 )
 # A number after one of these is a name: 'case 2' is another case, not the new value of 'case 1'.
-_NUMBERED = _set(
+NUMBERED = _set(
     "case step item ticket issue order phase example part chapter room row line question task "
     "story sprint milestone pr"
 )
-_PREPOSITIONS = _set(
-    "in on at to of for from by with via as into over under every until within after before"
+PREPOSITIONS = _set(
+    "in on at to of for from by with via as into over under every until within after before about "
+    "during per than behind through against"
 )
 # What turns two texts with the same words into two different statements.
 _ORDERED = _set(
@@ -117,10 +119,10 @@ class Slot:
 def frame(text: str) -> Frame:
     """Take a statement apart."""
     raw = words(_BEFORE.sub(" ", text)) or words(text)
-    kept = tuple(w for w in raw if w not in _ARTICLES and w not in _TIME)
+    kept = tuple(w for w in raw if w not in ARTICLES and w not in TIME)
     denies = any(_negates(w) for w in kept)
     content = frozenset(stem(w) for w in kept if w not in GENERIC and not _negates(w))
-    unique = not (raw and raw[0] in _ARTICLES - {"the"})
+    unique = not (raw and raw[0] in ARTICLES - {"the"})
     return Frame(kept, content, denies, unique, bool(_NAMES.match(text)))
 
 
@@ -169,15 +171,16 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
     if not place.before:
         # 'Alice is the owner of billing.'
         return names and place.after[:1] in _IDENTITY and _tells(place.after[1:])
-    if any(_negates(w) for w in (*place.new, *place.old)):
+    if any(_negates(w) or w in PREPOSITIONS | _BEING for w in (*place.new, *place.old)):
+        # More than a value differs: 'is deployed on Fridays' and 'is pinned to 3.2'.
         return False
-    if _PREPOSITIONS & set(place.new) and _PREPOSITIONS & set(place.old):
-        # Another value in another place: 'bun in the demo' and 'pnpm in the backend'.
+    if place.before[:1] and digits(place.before[:1]):
+        # The number is said first, so what follows is whose it is.
         return False
     verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)
     if verb is None:
         return False
-    if place.before[-1] in _NUMBERED:
+    if place.before[-1] in NUMBERED:
         return False
     if digits(place.new) and digits(place.old):
         return _tells((*place.before, *place.after)) or alike(place.new, place.old)
@@ -189,6 +192,9 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
         return alike(place.new, place.old)
     if place.before[verb] in _MANY and verb == len(place.before) - 1:
         return alike(place.new, place.old) or _tells(place.after)
+    if verb == len(place.before) - 1 and _tells(place.after) and place.before[verb] not in _BEING:
+        # Of what a verb is about there may be many: 'we deploy the shop on Mondays'.
+        return alike(place.new, place.old)
     return _tells((*place.before, *place.after)) or alike(place.new, place.old)
 
 
@@ -199,7 +205,7 @@ def digits(part: tuple[str, ...]) -> bool:
 
 def alike(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
     """Tell whether two names are known to stand for the same kind of thing."""
-    known = _kinds()
+    known = kinds()
     mine = set[str]().union(*(known.get(w, frozenset()) for w in new))
     return bool(mine & set[str]().union(*(known.get(w, frozenset()) for w in old)))
 
@@ -223,11 +229,11 @@ def _negates(word: str) -> bool:
 
 
 def _tells(rest: tuple[str, ...]) -> bool:
-    return any(w not in GENERIC and w not in _PREPOSITIONS for w in rest)
+    return any(w not in GENERIC and w not in PREPOSITIONS for w in rest)
 
 
 @lru_cache(maxsize=1)
-def _kinds() -> dict[str, frozenset[str]]:
+def kinds() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     text = (Path(__file__).parent / "kinds.txt").read_text(encoding="utf-8")
     for line in text.splitlines():

@@ -13,7 +13,7 @@ from typing import Any
 from mkg.bundle import Runner
 from mkg.features import gate
 from mkg.features.gate.compare import NOTHING, compare, like_refused
-from mkg.features.gate.decide import Approved, Blocked, Outcome
+from mkg.features.gate.decide import NOT_EXPLICIT, Approved, Blocked, Outcome, Waits
 from mkg.features.gate.judge import Judged
 from mkg.features.gate.rules import Rules
 
@@ -33,6 +33,8 @@ class Weighed:
     user_id: str | None
     outcome: Outcome
     row: Mapping[str, Any]
+    corrects: bool = False
+    """Said in answer to something: 'no, ...', 'we moved from a to b'."""
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Told:
     release: bool
     neighbours: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     relations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    outcome: Outcome | None = None
+    """Where what it corrects says more of it than its own words."""
 
 
 def look(
@@ -89,6 +93,9 @@ def weigh(
         if found is None:
             continue
         one = _placed(candidate, found, before, ended, at)
+        if _corrects_known(candidate, one):
+            one.outcome = Approved("corrects what is known")
+            candidate = with_outcome(candidate, one.outcome)
         _relate(candidate, one, judged.get(candidate.no))
         told[candidate.no] = one
         _remember(candidate, one, before, ended)
@@ -139,6 +146,31 @@ def _comes_back(candidate: Weighed, holder: Mapping[str, Any], when: datetime) -
     return (holder["status"] == "approved" or outdated) and when > until
 
 
+def _corrects_known(candidate: Weighed, told: Told) -> bool:
+    """Whether a person corrects in passing what the same person had stated.
+
+    'No, use 9090 instead of 8080' may be meant for a moment, unless 8080 is what is known.
+    """
+    waits = isinstance(candidate.outcome, Waits) and candidate.outcome.rule == NOT_EXPLICIT
+    if not (waits and candidate.corrects):
+        return False
+    return any(
+        other["status"] == "approved"
+        and _own(candidate, other)
+        and compare(candidate.text, other["text"], corrects=True).kind in {"names", "changes"}
+        for other in told.neighbours
+    )
+
+
+def _own(candidate: Weighed, other: Mapping[str, Any]) -> bool:
+    """Whether one person typed both."""
+    return (
+        candidate.origin in _OWN_WORDS
+        and other["origin"] in _OWN_WORDS
+        and other.get("user_id") == candidate.user_id
+    )
+
+
 def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
     able = isinstance(candidate.outcome, Approved)
     named: list[dict[str, Any]] = []
@@ -157,7 +189,7 @@ def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
             continue
         if not other["live"]:
             continue
-        found = compare(candidate.text, other["text"])
+        found = compare(candidate.text, other["text"], corrects=candidate.corrects)
         if judged is not None and found.kind == "doubt" and judged.saw(other["id"]):
             found = NOTHING
         if found.kind == "nothing":
@@ -181,11 +213,7 @@ def _kind(
     candidate: Weighed, other: Mapping[str, Any], kind: str, at: datetime, *, able: bool
 ) -> str:
     later = at >= other["from"] if other.get("from") else True
-    own = (
-        candidate.origin in _OWN_WORDS
-        and other["origin"] in _OWN_WORDS
-        and other.get("user_id") == candidate.user_id
-    )
+    own = _own(candidate, other)
     if not able:
         return "noted"
     if kind == "names":

@@ -20,7 +20,7 @@ ADVERBS = (
     r"|must not)\s+)*"
 )
 WE_DO = (
-    r"(?:use|run|deploy|ship|keep|store|host|write|build|test|target|support|require|follow|prefer"
+    r"(?:use|run|install|start|deploy|ship|keep|store|host|write|build|test|target|support|require|follow|prefer"
     r"|avoid|pin|name|call|put"
     r"|log|track|tag|release|publish|format|lint|mock|rely|depend|maintain|treat|version|generate"
     r"|serve|cache|encode|sign"
@@ -153,6 +153,11 @@ NOT_X_Y = re.compile(
     r"^(?:not|nicht|pas"
     r"|no)\s+(?:the\s+)?[`\w./@-]+(?:\s+[`\w./@-]+)?\s*[,;:\u2013\u2014-]\s*(?:but\s+|use\s+|"
     r"sondern\s+|mais\s+|sino\s+)?(?:the\s+)?[`\w./@-]+(?:\s+[`\w./@-]+){0,3}[.!]?$",
+    _I,
+)
+# What may be a value: a number, a name inside a sentence, code, or whatever stands at its end.
+VALUED = re.compile(
+    r"\d|`|\bnow\b|(?-i:\s[A-Z])|\w[/.]\w|^(?:we|our)\s(?!(?:should|could|can|need|have|had|did|tried)\b)",
     _I,
 )
 USE_INSTEAD = re.compile(

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from mkg.features.gate.correction import replaces
 from mkg.features.learnings import extract_cues as cue
 from mkg.features.learnings import extract_phrases as say
 from mkg.features.learnings.extract_text import HIDDEN
@@ -87,7 +88,7 @@ def stated(visible: str) -> Found | None:
         return None
     if say.HYPOTHETICAL.search(main) or say.ABANDONED.search(main):
         return None
-    for judge in (_correction, _decision, _preference, _fact):
+    for judge in (_correction, _decision, _preference, _fact, _replacement):
         if (found := judge(visible, main)) is not None:
             return found
     return None
@@ -152,6 +153,21 @@ def _correction(visible: str, main: str) -> Found | None:
         if say.MOMENT.search(rest):
             return None
         return Found(start, len(visible), CORRECTED, True, 0.7)
+    return None
+
+
+def _replacement(visible: str, main: str) -> Found | None:
+    """Something in place of something else, or said after a 'no'.
+
+    It is not explicit: the gate approves it only where it gives a known subject another value.
+    """
+    match = say.CORRECTION.match(visible)
+    start = match.end() if match else _filler_end(visible)
+    rest = visible[start:]
+    if say.MOMENT.search(main) or say.NO_TALK.match(rest) or say.PRONOUN.match(rest):
+        return None
+    if replaces(rest) is not None or (match is not None and say.VALUED.search(rest)):
+        return Found(start, len(visible), CORRECTED, False, 0.4)
     return None
 
 

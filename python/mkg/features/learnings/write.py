@@ -14,8 +14,10 @@ from mkg.features.gate.decision import GATE_OFF, NOBODY, Consulted, decision
 from mkg.features.gate.frame import frame_key, words_key
 from mkg.features.gate.judge import judge, second_screen
 from mkg.features.gate.rules import DEFAULT, Rules
-from mkg.features.gate.weigh import Told, Weighed, look, weigh
+from mkg.features.gate.weigh import Told, Weighed, look, weigh, with_outcome
 from mkg.features.learnings.extract import Candidate
+from mkg.features.learnings.extract_phrases import MOMENT
+from mkg.features.learnings.extract_rules import CORRECTED
 from mkg.features.learnings.value_key import value_key
 
 EXTRACTOR = "cues/1"
@@ -75,6 +77,8 @@ def store(
     kept = [w for w in weighed if _stays(w)]
     near = look(run, kept, model=model, rules=rules, at=at, lock=True)
     told = weigh(kept, near, consulted.judged, at=datetime.fromisoformat(at))
+    weighed = [_settled(w, told.get(w.no)) for w in weighed]
+    kept = [w for w in weighed if _stays(w)]
     stored = _write(run, kept, told, _archived(kept, near))
     decisions = [
         decision(w, told[w.no], consulted.judged.get(w.no), consulted.screened.get(w.no), rules, at)
@@ -169,8 +173,15 @@ def _screened(
         outcome = consulted.lower(no, outcome)
         if isinstance(outcome, Approved) and not rules.on:
             outcome = Waits("candidate", GATE_OFF, "the gate is switched off")
-        weighed.append(Weighed(no, candidate.text, candidate.origin, owner.user_id, outcome, row))
+        corrects = candidate.reason == CORRECTED and not MOMENT.search(candidate.text)
+        weighed.append(
+            Weighed(no, candidate.text, candidate.origin, owner.user_id, outcome, row, corrects)
+        )
     return weighed
+
+
+def _settled(weighed: Weighed, told: Told | None) -> Weighed:
+    return with_outcome(weighed, told.outcome) if told and told.outcome else weighed
 
 
 def _stays(weighed: Weighed) -> bool:
