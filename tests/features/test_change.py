@@ -2,7 +2,7 @@
 
 import pytest
 
-from mkg.features.gate.change import base, kind, root, said
+from mkg.features.gate.change import base, kind, root, run_of, said
 from mkg.features.gate.compare import compare
 from mkg.features.gate.correction import standing
 from tests.conftest import Live
@@ -105,7 +105,21 @@ def test_forms_of_a_word_are_one_and_values_have_a_sort() -> None:
     sorts = {text: kind(said(text).tokens) for text in ("12 March", "3 April", "5 GB", "rack-1")}
     assert sorts["12 March"] == sorts["3 April"] == {"month"}
     assert sorts["5 GB"] == {"size"} and sorts["rack-1"] == {"id a-#"}
+    assert not kind(said("3 kafka").tokens)
     assert kind(said("7001").tokens) == {"number"} and not kind(said("blue cheese").tokens)
+
+
+def test_a_value_is_one_run_of_words() -> None:
+    whole = said("Ann met the cook Bo.")
+    ann, met, cook, bo = whole.tokens
+    assert run_of((cook, bo), whole) and run_of((met, cook), whole)
+    assert not run_of((ann, bo), whole) and not run_of((), whole)
+
+
+def test_who_says_the_new_value_already_is_not_replaced() -> None:
+    moved = "We moved the shop from Postgres to MySQL."
+    assert compare(moved, "The shop has Postgres.").kind == "names"
+    assert compare(moved, "The shop has Postgres beside MySQL.").kind != "names"
 
 
 def _told(live: Live) -> dict[str, str]:
