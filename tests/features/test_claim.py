@@ -38,6 +38,10 @@ def test_what_the_user_said_is_theirs(claim: str, prompt: str) -> None:
          "Ask Ann before each deploy to the production cluster."),
         ("The service listens on port 9090 behind the internal proxy.",
          "The service listens on port 8080 behind the internal proxy."),
+        (
+            "The internal service listens on port 90901 behind the proxy.",
+            "The internal service listens on port 90902 behind the proxy.",
+        ),
         # Who gives way to whom.
         ("Use npm instead of pnpm here.", "Use pnpm instead of npm here."),
         ("We moved from bun to npm.", "We moved from npm to bun."),

@@ -116,6 +116,7 @@ def test_what_somebody_moved_to_is_what_they_use(new: str, old: str) -> None:
         ("We use ruff in this repo.", "We use pytest in this repo."),
         ("We use Redis for queues.", "We use Redis for caching."),
         ("We moved to Berlin.", "We use pnpm in this repo."),
+        ("We moved from pnpm to bun.", "pnpm is slow."),
         ("We moved to ruff.", "We use pnpm in this repo."),
         ("We moved to bun in the demo.", "We use pnpm in the backend."),
         ("We moved the docs to Notion.", "We use pnpm."),
