@@ -162,3 +162,19 @@ def test_a_statement_that_replaced_nothing_has_no_past(live: Live) -> None:
         live.run, query, project_id=SHOP, session_id=None, excluded=(), limit=3
     )
     assert [inject.item(hit).get("was") for hit in found.hits] == [None]
+
+
+def test_why_says_of_a_value_that_was_replaced_that_it_held_and_of_none_that_it_was_repeated(
+    live: Live,
+) -> None:
+    gated(live, [candidate(PORTS[0])], at=NOON)
+    gated(
+        live,
+        [candidate("The API listens on port 9191 instead of 8080.")],
+        at=NOON + timedelta(days=1),
+    )
+    id = str(live.value("MATCH (l:Learning) WHERE l.text CONTAINS '9191' RETURN l.short_id"))
+    (told,) = story.of(live.run, id)
+    shown = "\n".join(story.lines(told))
+    assert "no longer held" in shown and "(rejected" not in shown
+    assert "stated again" not in shown

@@ -58,7 +58,15 @@ def recall(
         typer.echo(json.dumps({"as_of": as_of or None, **shown}, default=_text, indent=2))
         return
     lines = [line for rows in found.values() for row in rows for line in _lines(row)]
+    near = [row for rows in found.values() for row in rows if _only_near(row)]
+    if near and len(near) == sum(len(rows) for rows in found.values()):
+        lines.insert(0, "nothing has a word of that; nearest by meaning:")
     typer.echo("\n".join(lines) if lines else "nothing is known about that")
+
+
+def _only_near(row: "Row") -> bool:
+    """Whether no word of the question is in it: the nearest of all may be far."""
+    return "text" not in getattr(row, "sources", ["text"])
 
 
 def _lines(row: "Row") -> list[str]:

@@ -103,7 +103,7 @@ def _standing(more: Story) -> list[str]:
         since = f" from {more.valid_from.isoformat()}" if more.valid_from else ""
         until = f" until {more.valid_until.isoformat()}" if more.valid_until else ""
         made.append(f"  valid{since}{until}")
-    if more.last_confirmed_at:
+    if more.last_confirmed_at and more.last_confirmed_at != more.valid_from:
         made.append(f"  stated again at {more.last_confirmed_at.isoformat()}")
     return made
 
@@ -123,4 +123,6 @@ def _seen(decision: dict[str, Any]) -> list[str]:
 
 def _step(word: str, row: dict[str, Any]) -> str:
     sure = "" if row["confirmed"] else ", not confirmed"
-    return f"  {word} {row['id']} ({row['status']}{sure}; {row['reason']}): {row['text']}"
+    # Whose place was taken was not turned down: it held in its time.
+    status = "no longer held" if row["status"] == "rejected" else row["status"]
+    return f"  {word} {row['id']} ({status}{sure}; {row['reason']}): {row['text']}"
