@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mkg.features.gate.rules import Rules
 from mkg.features.learnings import retrieval
 from mkg.features.learnings.extract import Candidate
-from tests.conftest import Live
+from tests.conftest import Live, wipe
 from tests.support.embedding import minilm
 from tests.support.gating import NOON, SHOP, candidate, edges, gated, state, told_in
 from tests.support.requirement import requirement
@@ -411,6 +411,33 @@ def ends_the_same(live: Live, said: list[tuple[str, str]]) -> None:
     assert together == believed(live, [[c] for c in batch])
 
 
+A, B, C = OLD_PORT, NEW_PORT, "The API listens on port 9191."
+TURNS = [[A, B, A, C], [A, B, A], [A, B, A, B, A], [NPM, PNPM, NPM], [B, A, B, PNPM, A, B]]
+
+
+@pytest.mark.parametrize("known", [[], [A, B]], ids=["new", "known"])
+@pytest.mark.parametrize("said", TURNS)
+def test_values_that_come_and_go_in_one_batch_leave_the_last_one_current(
+    live: Live, said: list[str], known: list[str]
+) -> None:
+    """Each at its own time: a window of a session without a model is one batch."""
+    ends: list[object] = []
+    for parts in (1, len(said)):
+        wipe(live.run)
+        for minute, text in enumerate(known):
+            one(live, text, minute=minute)
+        events = [told_in(live, t, "s1", second=3600 + n) for n, t in enumerate(said)]
+        batch = [candidate(t, event=e) for t, e in zip(said, events, strict=True)]
+        step = len(batch) // parts
+        for n in range(0, len(batch), step):
+            gated(live, batch[n : n + step], at=NOON + timedelta(hours=2))
+        current = live.rows("MATCH (l:Learning {injectable: true}) RETURN l.text AS t ORDER BY t")
+        assert {r["t"] for r in current} >= {said[-1]}
+        assert len([r for r in current if "API listens" in str(r["t"])]) <= 1
+        ends.append((current, edges(live)))
+    assert ends[0] == ends[1]
+
+
 @given(_BATCHES)
 @examples(60)
 def test_a_batch_ends_as_its_statements_one_after_the_other(
@@ -420,6 +447,7 @@ def test_a_batch_ends_as_its_statements_one_after_the_other(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1800)
 @given(_BATCHES)
 @examples(600)
 def test_many_batches_end_as_their_statements_one_after_the_other(

@@ -114,7 +114,8 @@ def _regate(
         near = look(unit, through, model=model, rules=rules, at=moment, lock=True)
         told = weigh(through, near, said.judged, at=at)
         decisions: list[dict[str, Any]] = []
-        for w in through:
+        # Those that one before them has ended come again with the next sweep.
+        for w in (w for w in through if w.no in told):
             one = decision(
                 w, told[w.no], said.judged.get(w.no), said.screened.get(w.no), rules, moment
             )

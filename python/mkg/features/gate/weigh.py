@@ -84,7 +84,11 @@ def weigh(
     *,
     at: datetime,
 ) -> dict[int, Told]:
-    """Relations of every candidate that is not blocked."""
+    """Relations of candidates that are not blocked, as far as they can be told together.
+
+    What became of a value that a row before it has ended only the graph knows, once that row is
+    written: the caller writes what is told and asks again about the rest. The first is always told.
+    """
     told: dict[int, Told] = {}
     before: dict[str, dict[str, Any]] = {}
     ended: set[str] = set()
@@ -93,12 +97,17 @@ def weigh(
         if found is None:
             continue
         one = _placed(candidate, found, before, ended, at)
+        if one.id in ended:
+            break
         if _corrects_known(candidate, one):
             one.outcome = Approved("corrects what is known")
             candidate = with_outcome(candidate, one.outcome)
         _relate(candidate, one, judged.get(candidate.no))
         told[candidate.no] = one
         _remember(candidate, one, before, ended)
+        if not one.release and (found.holder or {}).get("valid_until") is not None:
+            # A value of the past that does not come back: whether it moves anything is the graph's.
+            break
     return told
 
 

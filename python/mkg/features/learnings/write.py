@@ -63,7 +63,8 @@ def store(
 ) -> list[Written]:
     """Screen, compare, decide and write candidates through one runner or unit.
 
-    Three round trips where nothing is refused and nothing comes back: look, write, settle.
+    Three round trips where nothing is refused and nothing comes back: look, write, settle. A value
+    that comes back after a row before it has ended it begins another round.
     """
     rows = _rows(candidates, vectors, owner, session_id, source, model, at, task_pattern)
     weighed = _screened(candidates, rows, owner, rules, consulted)
@@ -74,15 +75,32 @@ def store(
     ]
     if refusals:
         gate.refuse(run, refusals=refusals)
-    kept = [w for w in weighed if _stays(w)]
-    near = look(run, kept, model=model, rules=rules, at=at, lock=True)
-    told = weigh(kept, near, consulted.judged, at=datetime.fromisoformat(at))
-    weighed = [_settled(w, told.get(w.no)) for w in weighed]
-    kept = [w for w in weighed if _stays(w)]
-    stored = _write(run, kept, told, _archived(kept, near))
+    left = [w for w in weighed if _stays(w)]
+    kept: dict[int, Written] = {w.no: Written(candidates[w.no], w.outcome, None) for w in weighed}
+    while left:
+        done = _round(run, left, consulted, model=model, rules=rules, at=at)
+        kept |= {no: Written(candidates[no], outcome, up) for no, (outcome, up) in done.items()}
+        left = [w for w in left if w.no not in done] if done else []
+    return [kept[w.no] for w in weighed]
+
+
+def _round(
+    run: Runner,
+    left: Sequence[Weighed],
+    consulted: Consulted,
+    *,
+    model: str | None,
+    rules: Rules,
+    at: str,
+) -> dict[int, tuple[Outcome, learnings.Upserted]]:
+    """Look, write and settle as many as can be told together; by the number of the candidate."""
+    near = look(run, left, model=model, rules=rules, at=at, lock=True)
+    told = weigh(left, near, consulted.judged, at=datetime.fromisoformat(at))
+    done = [_settled(w, told[w.no]) for w in left if w.no in told]
+    stored = _write(run, done, told, _archived(done, near))
     decisions = [
         decision(w, told[w.no], consulted.judged.get(w.no), consulted.screened.get(w.no), rules, at)
-        for w in kept
+        for w in done
         if stored[told[w.no].value_key].action != "refused"
     ]
     for one in decisions:
@@ -91,9 +109,11 @@ def store(
     if ended := [id for s in settled for id in s.rejected]:
         gate.flag_derived(run, ids=ended, reason="something it was made from is believed no more")
     statuses = {s.learning_id: s.status for s in settled}
-    return [
-        Written(candidates[w.no], w.outcome, _after(w, told, stored, statuses)) for w in weighed
-    ]
+    found = {w.no: (w.outcome, stored[told[w.no].value_key]) for w in done}
+    return {
+        no: (outcome, replace(up, status=statuses.get(up.id, up.status)))
+        for no, (outcome, up) in found.items()
+    }
 
 
 def consult(
@@ -215,19 +235,6 @@ def _write(
     if archived:
         forget.revive(run, keys=list(archived))
     return {u.value_key: u for u in learnings.upsert(run, rows=rows)}
-
-
-def _after(
-    weighed: Weighed,
-    told: dict[int, Told],
-    stored: dict[str, learnings.Upserted],
-    statuses: dict[str, str],
-) -> learnings.Upserted | None:
-    one = told.get(weighed.no)
-    if one is None:
-        return None
-    found = stored[one.value_key]
-    return replace(found, status=statuses.get(found.id, found.status))
 
 
 def _row(
