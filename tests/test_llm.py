@@ -16,7 +16,7 @@ from mkg.llm import Failed, Replied, Skipped
 from mkg.llm import prompt as prompts
 from mkg.llm import reply as replies
 from mkg.llm.asking import CAP, Asking
-from mkg.llm.choice import wanted
+from mkg.llm.choice import LOCAL_SERVERS, NotReady, ready, wanted
 from mkg.llm.sending import Fault, LiteLLM
 from mkg.model_settings import ModelSettings
 from tests.clients.kit.stub_model import StubModel, text_of
@@ -413,6 +413,30 @@ def test_no_code_looks_for_a_login_token():
     assert found == set()
 
 
+@requirement("PERF-23")
+@pytest.mark.parametrize("client", ["claude", "codex", None])
+def test_a_model_on_this_machine_is_asked_only_where_the_user_named_it(
+    tmp_path: Path, client: str | None
+):
+    assert not any(
+        n.partition("/")[0] in LOCAL_SERVERS for n in wanted(ModelSettings(), "x", client)
+    )
+    assert isinstance(ready(model_settings(tmp_path), "extract", client), NotReady)
+    named = ready(model_settings(tmp_path, model="ollama/small"), "extract", client)
+    assert isinstance(named, list) and [m.local for m in named] == [True]
+
+
+@requirement("PERF-06")
+def test_no_language_model_is_packaged():
+    root = Path(prompts.__file__).parents[3]
+    locked = (root / "requirements.lock").read_text("utf-8").lower()
+    names = {line.split("==")[0].strip() for line in locked.splitlines() if "==" in line}
+    assert "litellm" in names and "onnxruntime" in names
+    runtimes = {"torch", "transformers", "llama-cpp-python", "ctransformers", "gpt4all", "vllm"}
+    assert not names & runtimes
+
+
+@requirement("PERF-30")
 def test_a_worker_and_a_hook_never_import_litellm():
     code = (
         "import sys, mkg.cli, mkg.llm.asking, mkg.worker.lifecycle, mkg_hooks.dispatch;"

@@ -42,7 +42,7 @@ CALL (decision) {
   WITH l, since, found, allowed, to, found_to_be, head([f IN found WHERE f.kind IN ['vetoed', 'refused', 'restates']]) AS against,
     CASE to WHEN 'approved' THEN head([f IN found WHERE f.kind = 'outdated' | coalesce(f.other.valid_from, f.other.created_at)]) END AS until,
     l.status IN ['candidate', 'quarantined'] AND l.reviewed_by IS NULL AND
-    (l.status <> to OR l.decision_count = 0 OR coalesce(l.consistency_status, '') <> coalesce(found_to_be, '')) AS changed,
+    (l.status <> to OR l.decision_count = 0 OR l.safety_status IS NULL OR coalesce(l.consistency_status, '') <> coalesce(found_to_be, '')) AS changed,
     l.status = 'approved' AND l.valid_until IS NULL AND decision.ceiling = 'approved' AS again
   FOREACH (_ IN CASE WHEN again OR changed AND to = 'approved' THEN [1] ELSE [] END |
     SET l.last_confirmed_at = CASE WHEN l.last_confirmed_at > since THEN l.last_confirmed_at ELSE since END)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from mkg.errors import ModelUnavailable
+from mkg.errors import ModelError, ModelUnavailable
 from mkg.json_shape import as_array, as_object
 from mkg.settings import Settings
 
@@ -206,6 +206,26 @@ def load(settings: Settings) -> Embedder | None:
         return LocalMiniLM()
     except ModelUnavailable:
         return None
+
+
+def kept(embedder: Embedder | None, texts: Sequence[str]) -> list[list[float] | None]:
+    """The vector of each text, in their order; None for a blank one, and where there is none now.
+
+    What is to be kept does not wait for its vector: rows without one are embedded when nothing
+    else is to be done.
+    """
+    made: list[list[float] | None] = [None] * len(texts)
+    places = [n for n, text in enumerate(texts) if text.strip()]
+    if embedder is None or not places:
+        return made
+    try:
+        vectors = embedder.embed([texts[n] for n in places])
+        check_dimension(embedder, vectors)
+    except ModelError:
+        return made
+    for n, vector in zip(places, vectors, strict=True):
+        made[n] = vector
+    return made
 
 
 def check_dimension(embedder: Embedder, vectors: Sequence[Sequence[float]]) -> None:

@@ -214,7 +214,7 @@ def test_only_the_named_conflict_is_decided(live: Live) -> None:
     }
 
 
-@requirement("MEM-W29", "MEM-W30")
+@requirement("MEM-W29", "MEM-W30", "B103")
 def test_an_edit_keeps_the_former_text_and_the_former_text_comes_back_beside_it(live: Live) -> None:
     id = learned(live, OLD, origin="user_pasted")
     decide(live, id, "edit_approve", text=NEW)

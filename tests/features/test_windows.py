@@ -215,7 +215,7 @@ def test_a_worse_source_does_not_change_a_better_ones_words(live: Live, tmp_path
     assert live.value("MATCH (l:Learning {status: 'approved'}) RETURN l.text") == KNOWN
 
 
-@requirement("MEM-T132", "SEC-25")
+@requirement("MEM-T132", "SEC-25", "ADV-F13")
 @pytest.mark.parametrize(
     ("owner", "outcome"), [(f"project:{SHOP}", "revised"), ("project:other", "foreign")]
 )

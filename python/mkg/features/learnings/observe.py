@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from mkg import lexical
+from mkg import embed, lexical
 from mkg.bundle import Runner
 from mkg.embed import Embedder
 from mkg.features import timeline
@@ -78,9 +78,7 @@ def observe(
         return []
     kept = [one for one in answer.value.episodes if one.title and _passes(one)][:MOST]
     texts = [_text(one) for one in kept]
-    vectors: list[list[float] | None] = [None] * len(kept)
-    if embedder is not None and texts:
-        vectors = list(embedder.embed(texts))
+    vectors = embed.kept(embedder, texts)
     owner = timeline.owner_key(project_id)
     first = sheet[0]
     made: list[Observed] = []

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator
 
-from mkg import lexical
+from mkg import embed, lexical
 from mkg.bundle import Runner, cypher
 from mkg.embed import Embedder
 from mkg.features.learnings import extract_rules as rules
@@ -152,9 +152,7 @@ def known_near(
     parts = _parts(sheet)
     if not parts or not owner_keys:
         return []
-    vectors: list[list[float] | None] = [None] * len(parts)
-    if embedder is not None:
-        vectors = list(embedder.embed(parts))
+    vectors = embed.kept(embedder, parts)
     pieces = [
         {
             "owner_key": key,

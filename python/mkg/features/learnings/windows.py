@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
+from mkg import embed
 from mkg.bundle import Runner, Store
-from mkg.embed import Embedder, check_dimension
+from mkg.embed import Embedder
 from mkg.features import learnings
 from mkg.features.forget.reading import Forgotten, stand
 from mkg.features.gate.decide import Approved, Waits
@@ -173,8 +174,8 @@ def _left(
             patience=(now - PATIENCE).isoformat(),
             at=at,
         )
-        kept = [] if tried.attempts > 1 else _stored(unit, reader, found, vectors, at, NOBODY)
-        return tried.given_up, kept
+        stored = [] if tried.attempts > 1 else _stored(unit, reader, found, vectors, at, NOBODY)
+        return tried.given_up, stored
 
     return reader.run.in_one(work, name="learnings.failed")
 
@@ -318,8 +319,4 @@ def _renumbered(said: Consulted, kept: Sequence[int]) -> Consulted:
 def _vectors(
     embedder: Embedder | None, candidates: Sequence[Candidate]
 ) -> list[list[float] | None]:
-    if embedder is None or not candidates:
-        return [None] * len(candidates)
-    vectors = embedder.embed([candidate.text for candidate in candidates])
-    check_dimension(embedder, vectors)
-    return list(vectors)
+    return embed.kept(embedder, [candidate.text for candidate in candidates])
