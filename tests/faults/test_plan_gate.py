@@ -125,7 +125,9 @@ def test_f12_workers_and_a_person_decide_the_same_at_once(
     dice = random.Random(seed)
     trials, acked, stored = 0, list[str](), list[str]()
     for _ in range(times(form, 1, 50)):
-        live.run.execute("CYPHER 25\nMATCH (n:Learning|GateDecision) DETACH DELETE n")
+        live.run.execute(
+            "CYPHER 25\nMATCH (n:Learning|GateDecision|SessionEvent|Lease) DETACH DELETE n"
+        )
         statements(live, {"short": 40, "long": 200}[form])
         others, rounds = {"short": (2, 8), "long": (5, 24)}[form]
         points = [*POINTS, *(["none"] * others)]

@@ -223,6 +223,26 @@ def test_what_a_kill_left_is_finished_by_resume_without_the_text(
     assert live.value("MATCH (f:Forgetting) RETURN collect(f.state)") == ["done"]
 
 
+@requirement("SEC-86", "SEC-87")
+def test_a_kill_between_the_last_batch_and_the_proof_is_made_good_by_the_same_command(
+    live: Live, command: Command, spool: Spool
+) -> None:
+    from mkg.features.forget import act
+    from mkg.features.forget.select import select
+
+    plant(live)
+    selector = Selector("text", CANARY)
+    wish = act.begin(live.run, selector, select(live.run, selector), refuse="none")
+    act.resume(live.run, minilm(), wish)
+    spool.refuse(Cursor(1), {"prompt": FACT}, "no reason")
+    done = command("--text", CANARY, "--yes", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["gone"] is True and told["done"]["events"] > 0
+    assert told["records_in_files"] == 1 and Path(told["receipt"]).stem == wish
+    assert command("--text", CANARY, "--yes").exit_code == 1
+
+
 @requirement("SEC-81")
 def test_two_at_once_are_refused(live: Live, command: Command, tmp_path: Path) -> None:
     import fcntl

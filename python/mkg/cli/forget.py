@@ -156,6 +156,7 @@ def _one(
         return
     # The same wish, which a kill had cut off: what is left of it are files and its receipt.
     same = [one for one in finished if _is(one, selector)]
+    same += verify.unproved(run, settings.home, selector)
     if not targets and not waits and not same:
         raise Refused("nothing of that is kept; mkg forget --verify looks in every place")
     words = [] if keep_words else sorted({w for ws in targets.words.values() for w in ws})

@@ -226,6 +226,10 @@ def mark(
 def state(run: Runner, *, id: str, state: str, at: str) -> State | None: ...
 
 
+@cypher("forget.wishes")
+def wishes(run: Runner, *, kind: str, check: str) -> list[State]: ...
+
+
 @cypher("forget.unfinished")
 def unfinished(run: Runner) -> list[Unfinished]: ...
 

@@ -67,9 +67,19 @@ def prove_by_receipt(run: Runner, settings: Settings, receipt: dict[str, Any]) -
     return proof
 
 
+def unproved(run: Runner, home: Path, selector: Selector) -> list[forget.State]:
+    """Wishes for the same thing that are carried out and have no receipt: a kill came between."""
+    known = forget.wishes(run, kind=selector.kind, check=check(selector.value))
+    return [one for one in known if one.state == "done" and not _receipt(home, one.id).exists()]
+
+
+def _receipt(home: Path, id: str) -> Path:
+    return home / "forgotten" / f"{id}.json"
+
+
 def write_receipt(home: Path, state: forget.State, proof: Proof, at: str) -> Path:
     """Keep what was done: kinds, counts, hashes, and what the proof said. No text and no id."""
-    path = home / "forgotten" / f"{state.id}.json"
+    path = _receipt(home, state.id)
     kept = {
         "id": state.id,
         "kind": state.kind,
