@@ -106,7 +106,7 @@ WORDS = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay")
 
 
 def name(number: int) -> str:
-    return f"{WORDS[number % 10]} {WORDS[number // 10]}"
+    return f"{WORDS[number % 10]}{WORDS[number // 10]}"
 
 
 def racer(live: Live, rounds: int, point: str) -> subprocess.Popen[str]:
