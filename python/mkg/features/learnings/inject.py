@@ -68,7 +68,7 @@ def item(hit: Hit | Known) -> dict[str, object]:
     }
     if isinstance(hit, Hit) and hit.was:
         until = age(max(0, int(hit.was["age_seconds"])))
-        made["was"] = f"{cut(str(hit.was['text']), WAS_TEXT)} until {until} ago"
+        made["was"] = f"{cut(str(hit.was['text']), WAS_TEXT).rstrip('.')} until {until} ago"
     return made
 
 
