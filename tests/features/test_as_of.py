@@ -80,7 +80,7 @@ def test_a_prompt_is_told_what_a_value_was_and_until_when(live: Live) -> None:
     )
     (hit,) = found.hits
     item = inject.item(hit)
-    assert str(item["was"]).startswith(f"{PORTS[1].rstrip(".")} until ")
+    assert str(item["was"]).startswith(f"{PORTS[1].rstrip('.')} until ")
     assert len(str(item["was"])) <= inject.WAS_TEXT + 40
 
 
