@@ -19,7 +19,7 @@ from mkg.db import Neo4jRunner
 from mkg.embed import LocalMiniLM
 from mkg.worker import client
 from mkg_hooks.spool import Spool
-from tests.bench import recall, statements, world
+from tests.bench import statements, stock, world
 from tests.bench.measure import Estimate, interleaved, ratio, spread
 from tests.bench.processes import Command, Fired, clock, fire
 from tests.bench.report import Report, Row
@@ -147,7 +147,7 @@ def measure(run: Neo4jRunner, store: Server, size: Size, say: Say) -> Report:
     """Everything about hooks, on one store."""
     say(f"{size.learnings} learnings")
     model = LocalMiniLM()
-    recall._fill(run, model, size.learnings)
+    stock.fill(run, model, size.learnings, owner="project:rest")
     owner = f"project:{PROJECT}"
     token = lexical.owner_token(owner)
     statements.run(
