@@ -119,6 +119,9 @@ FACTS = {
 def test_what_was_stated_in_any_client_is_told_in_all_others_in_the_same_folder(
     deps: Deps, live: Live, shop: str
 ) -> None:
+    # A line whose only name is gone from the checkout would be held back.
+    (Path(shop) / "docs").mkdir()
+    (Path(shop) / "docs" / "changes.rst").touch()
     for client, (fact, _, _) in FACTS.items():
         seat = Seat(deps, client, f"told in {client}".replace(" ", "-").replace(":", "-"), shop)
         seat.start()
