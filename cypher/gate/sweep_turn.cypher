@@ -14,8 +14,8 @@
 //          statement, so two workers cannot both begin. A holder that died is passed over in time.
 //          Times that lie ahead are from a clock that went back: the wait begins anew, once.
 MERGE (lease:Lease {key: $key})
+SET lease.touched = $owner + $at
 SET
-  lease.touched = $owner + $at,
   lease.expires_at =
     CASE
       WHEN lease.expires_at > datetime($expires_at) THEN datetime($expires_at)

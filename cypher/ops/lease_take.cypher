@@ -14,8 +14,8 @@
 //          future is from a clock that went back: it then lasts one period more, not until that day.
 MERGE (lease:Lease {key: $key})
   ON CREATE SET lease.fence = 0
+SET lease.touched = $owner
 SET
-  lease.touched = $owner,
   lease.expires_at =
     CASE
       WHEN
