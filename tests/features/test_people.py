@@ -126,7 +126,7 @@ def test_stops_that_come_together_are_one_job_that_nobody_waits_for(loop: Loop) 
     jobs.submit("another", lambda: gate.wait(30))
     wait_until(lambda: jobs.status()["jobs"] == 1)
     runs: list[str] = []
-    loop.deps.model = Slow()  # type: ignore[assignment]
+    loop.deps.model = Slow()
     loop.deps.later = lambda key, work: jobs.submit(key, lambda: runs.append(key))
     for number in range(4):
         dispatch.apply(

@@ -190,7 +190,7 @@ def test_a_key_or_a_type_of_a_model_s_own_reaches_no_statement(live: Live, tmp_p
     ):
         read(live, model)
     (after,) = live.rows(shape)
-    assert not {k for k in [*after["keys"], *after["types"]] if k in KEYS[:2]}  # type: ignore[misc]
+    assert not {k for k in [*after["keys"], *after["types"]] if k in KEYS[:2]}
     (found,) = live.rows("MATCH (l:Learning) RETURN l.status AS s, l.injectable AS told")
     assert found == {"s": "candidate", "told": False}
     assert live.value("MATCH (e:Episode {source: 'model'}) RETURN e.type") == "change"
