@@ -5,10 +5,14 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mkg import embed
+from mkg.embed_integer import PROBES, integer_model
 from mkg.errors import ModelUnavailable
 from mkg.features.learnings import retrieval
 from mkg.settings import load_settings
@@ -34,6 +38,52 @@ def test_a_paraphrase_is_nearer_than_another_subject() -> None:
     near = cosine("How do I deploy the service?", "Deploying our service is done with make ship.")
     far = cosine("How do I deploy the service?", "The cat sleeps on the warm window sill.")
     assert near > far + 0.3
+
+
+def test_weights_stay_integers_and_vectors_those_of_the_package() -> None:
+    path = embed.LocalMiniLM()._model_file
+    small, whole = integer_model(path), path.read_bytes()
+    assert len(small) < 1.02 * len(whole)
+    texts = [*PROBES, "word " * 5_000, "", "x", "🙂" * 50, "def f(x):\n    return x[1:]"]
+    quick = embed.LocalMiniLM()
+    slow = embed.LocalMiniLM()
+    slow._loaded = embed._session(str(path)), (quick._loaded or quick._load())[1]
+    for n, (mine, theirs) in enumerate(zip(quick.embed(texts), slow.embed(texts), strict=True)):
+        least = 0.998 if n <= len(PROBES) else 0.99
+        assert least < sum(a * b for a, b in zip(mine, theirs, strict=True)) < 1.00001
+    assert quick.embed(["x y"]) != slow.embed(["x y"]), "both ran as floats"
+
+
+def test_a_processor_that_multiplies_otherwise_runs_the_package_s_own_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = embed.LocalMiniLM()._model_file
+    monkeypatch.setattr(embed, "integer_model", lambda path: _with_other_weights(path))
+    wrong = embed.LocalMiniLM()
+    text = "Tests are started with make check before every commit."
+    slow = embed.LocalMiniLM()
+    slow._loaded = embed._session(str(path)), (wrong._loaded or wrong._load())[1]
+    assert wrong.embed([text]) == slow.embed([text])
+    monkeypatch.setattr(embed, "faithful", lambda vectors: True)
+    assert embed.LocalMiniLM().embed([text]) != slow.embed([text])
+
+
+@pytest.mark.parametrize("missing", ["onnx", "onnx.helper"])
+def test_without_the_package_that_rewrites_it_the_model_runs_as_it_is(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    (vector,) = embed.LocalMiniLM().embed(["deploy the service"])
+    assert abs(sum(x * x for x in vector) - 1) < 1e-5
+
+
+def _with_other_weights(path: Path) -> bytes:
+    """The integer model with one weight's sign turned, as a processor that overflows would do."""
+    onnx: Any = import_module("onnx")
+    model = onnx.load_from_string(integer_model(path))
+    weight = next(t for t in model.graph.initializer if list(t.dims) == [1536, 384])
+    weight.raw_data = bytes((256 - b) % 256 for b in weight.raw_data)
+    return model.SerializeToString()
 
 
 def test_a_text_longer_than_the_model_reads_is_cut_and_not_refused() -> None:

@@ -10,9 +10,12 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from mkg import log
+from mkg.embed_integer import PROBES, faithful, integer_model
 from mkg.errors import ModelError, ModelUnavailable
 from mkg.json_shape import as_array, as_object
 from mkg.settings import Settings
@@ -25,6 +28,7 @@ _BATCH = 32
 _CACHE = 4096
 # Embedding a prompt takes 8 to 12 ms of a core: behind so many a new one would wait over 25 ms.
 CROWD = 4
+_log = log.get(__name__)
 
 
 class Embedder(Protocol):
@@ -106,44 +110,61 @@ class LocalMiniLM:
             self._cache.clear()
 
     def _run(self, texts: list[str]) -> list[list[float]]:
-        import numpy as np
-
         session, tokenizer = self._loaded or self._load()
-        encoded = tokenizer.encode_batch(texts)
-        ids = np.array([e.ids for e in encoded], dtype=np.int64)
-        mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
-        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        wanted = {i.name for i in session.get_inputs()}
-        output = session.run(None, {k: v for k, v in feeds.items() if k in wanted})[0]
-        if output.ndim == 3:
-            weight = mask[:, :, None].astype(output.dtype)
-            output = (output * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
-        output = output / np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
-        return [[float(x) for x in row] for row in output]
+        return _vectors(session, tokenizer, texts)
 
     def _load(self) -> tuple[Any, Any]:
         with self._loading:
-            return self._loaded or self._load_once()
+            if self._loaded is None:
+                self._loaded = _start(self._model_file, self._tokenizer_file)
+            return self._loaded
 
-    def _load_once(self) -> tuple[Any, Any]:
-        from importlib import import_module
 
-        # Neither package says its types.
-        onnxruntime: Any = import_module("onnxruntime")
-        tokenizers: Any = import_module("tokenizers")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        # Spinning threads take the second core from the client that waits for us (PERF-21).
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session = onnxruntime.InferenceSession(
-            str(self._model_file), options, providers=["CPUExecutionProvider"]
-        )
-        tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer_file))
-        tokenizer.enable_truncation(_MAX_TOKENS)
-        tokenizer.enable_padding()
-        self._loaded = session, tokenizer
-        return self._loaded
+def _start(model_file: Path, tokenizer_file: Path) -> tuple[Any, Any]:
+    """A session and a tokenizer; the model's integers stay integers where that comes out right."""
+    # The package says no types.
+    tokenizers: Any = import_module("tokenizers")
+    tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.enable_truncation(_MAX_TOKENS)
+    tokenizer.enable_padding()
+    try:
+        session = _session(integer_model(model_file))
+        if faithful(_vectors(session, tokenizer, list(PROBES))):
+            return session, tokenizer
+        reason = "integers come out differently on this processor"
+    except Exception as error:
+        # Whatever it is, the package's graph works as it stands.
+        reason = type(error).__name__
+    _log.degraded("embed.as_floats", reason)
+    return _session(str(model_file)), tokenizer
+
+
+def _session(model: str | bytes) -> Any:
+    # The package says no types.
+    onnxruntime: Any = import_module("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    # Spinning threads take the second core from the client that waits for us (PERF-21).
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _vectors(session: Any, tokenizer: Any, texts: list[str]) -> list[list[float]]:
+    """Unit vectors: the mean over a text's tokens, in the order of `texts`."""
+    import numpy as np
+
+    encoded = tokenizer.encode_batch(texts)
+    ids = np.array([e.ids for e in encoded], dtype=np.int64)
+    mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
+    feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    wanted = {i.name for i in session.get_inputs()}
+    output = session.run(None, {k: v for k, v in feeds.items() if k in wanted})[0]
+    if output.ndim == 3:
+        weight = mask[:, :, None].astype(output.dtype)
+        output = (output * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
+    output = output / np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
+    return [[float(x) for x in row] for row in output]
 
 
 def hurried(embedder: Embedder, text: str) -> list[float] | None:

@@ -20,7 +20,7 @@ LAYERS = {
         *("hooks_plain", "bundle.files"),
     ),
     1: ("bundle",),
-    2: ("db", "llm", "embed", "lexical", "localdb", "migrate", "prompts"),
+    2: ("db", "llm", "embed_integer", "embed", "lexical", "localdb", "migrate", "prompts"),
     3: ("features",),
     4: (
         "server",
@@ -40,6 +40,7 @@ OWNERS = {
     "neo4j": ("mkg.db",),
     "graphdatascience": ("mkg.db",),
     "litellm": ("mkg.llm",),
+    "onnx": ("mkg.embed_integer",),
     "onnxruntime": ("mkg.embed",),
     "tokenizers": ("mkg.embed",),
     "mcp": ("mkg.server", "mkg.features.catalog"),
@@ -52,6 +53,7 @@ ENVIRONMENT = {
     "hooks/launch.py": "hands the values of secret-named variables to the redactor",
 }
 BROAD_EXCEPT = {
+    "python/mkg/embed.py": "a model that cannot run as integers runs as it is",
     "hooks/launch.py": "a hook always exits 0",
     "python/mkg/worker/guard.py": "the hook dispatcher: one bad event does not end the worker",
     "python/mkg/server/calls.py": "a tool's failure is an answer",
