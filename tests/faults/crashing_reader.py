@@ -1,7 +1,6 @@
 """Reads a session with a model, killed as by kill -9 at one point of its way.
 
-python crashing_reader.py URI PASSWORD BASE SESSION POINT; "none" is not killed, "asked" is left to
-whoever started it.
+At "none" it is not killed, and "asked" is left to whoever started it.
 """
 
 import sys
@@ -24,11 +23,13 @@ POINTS = (
     "in the transaction",
     "after the transaction",
 )
-TTL_MS = 1000
+# Its exit code is this and the number of events that it read.
+READ = 100
 
-if __name__ == "__main__":
-    uri, password, base, session, point = sys.argv[1:]
-    windows.leased = partial(lease.leased, ttl_ms=TTL_MS)
+
+def read(uri: str, password: str, base: str, session: str, point: str, ttl_ms: str) -> None:
+    """Read a session under a lease of so many milliseconds."""
+    windows.leased = partial(lease.leased, ttl_ms=int(ttl_ms))
     if point == "claimed":
         lease.lease_take = dies(lease.lease_take, lambda done, *_: True)
     elif point == "answered":
@@ -45,4 +46,4 @@ if __name__ == "__main__":
         found = windows.learn(
             run, None, session_id=session, owner=owner, rules=Rules(model=Plain(base))
         )
-        print(found.events)
+    sys.exit(READ + found.events)

@@ -1,11 +1,7 @@
-"""The real worker, killed as by kill -9 at one point of its way through a batch.
-
-python crashing_worker.py POINT
-"""
+"""The real worker, killed as by kill -9 at one point of its way through a batch."""
 
 import os
 import signal
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -29,8 +25,8 @@ def dies(before: Any = None, after: Any = None) -> Callable[..., Any]:
     return call
 
 
-if __name__ == "__main__":
-    point = sys.argv[1]
+def work(point: str) -> None:
+    """Be a worker that does not come further than that."""
     spool_module.ROLL_BYTES = 10
     if point == "read":
         Spool.read = dies(Spool.read, lambda done, *_: bool(done))

@@ -3,11 +3,10 @@
 import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,8 +16,9 @@ from mkg.worker import client
 from mkg_hooks import offline
 from mkg_hooks.spool import Spool
 from tests.conftest import Live, Server
-from tests.faults.crashing_worker import POINTS
+from tests.faults.crashing_worker import POINTS, work
 from tests.faults.outcome import Outcome, counted, inverted, times
+from tests.faults.ready import started
 from tests.faults.shots import Shots, rss
 from tests.faults.test_path import User, made_user, send
 from tests.hooks.launching import wait_until
@@ -26,7 +26,6 @@ from tests.support.proxy import Proxy
 from tests.support.requirement import requirement
 
 Held = Callable[[Outcome], None]
-CRASHING = Path(__file__).with_name("crashing_worker.py")
 CHAIN = (Path(__file__).parents[1] / "support" / "check_chain.cypher").read_text(encoding="utf-8")
 STORED = """
 MATCH (e:SessionEvent) RETURN coalesce(e.tool_use_id, e.turn_id) AS key ORDER BY e.session_id, e.seq
@@ -125,17 +124,13 @@ def test_f4_a_worker_killed_at_each_step_of_a_batch(
                 spool = os.fsencode(folder)
                 offline.keep("claude", "PostToolUse", raw, {}, spool=spool, hmac_key=None)
                 acked.append(key)
-            command = [sys.executable, str(CRASHING), point]
             # Two are forced at every other point: one works, the other leaves without a word.
-            both = [
-                subprocess.Popen(command, env=user.env, cwd="/", stderr=subprocess.PIPE)
-                for _ in range(1 + trial % 2)
-            ]
-            wait_until(lambda both=both: any(one.poll() == -9 for one in both), 60)
+            both = [started(work, point, env=user.env) for _ in range(1 + trial % 2)]
+            wait_until(lambda both=both: any(one.exitcode == -9 for one in both), 60)
             # The other may take the dead one's place, and has nothing left to die of.
             wait_until(lambda both=both: all_gone(user, both), 60)
-            codes = {one.wait(60): one.communicate()[1] for one in both}
-            assert -9 in codes and set(codes) <= {-9, 0}, (point, codes)
+            codes = {one.exitcode for one in both}
+            assert -9 in codes and codes <= {-9, 0}, (point, codes)
     drained(user)
     found = stored(live)
     assert Spool(folder).counters()["refused"] == 0
@@ -154,9 +149,9 @@ def test_f4_a_worker_killed_at_each_step_of_a_batch(
     assert inverted(found) == []
 
 
-def all_gone(user: User, workers: list[subprocess.Popen[bytes]]) -> bool:
+def all_gone(user: User, workers: list[BaseProcess]) -> bool:
     """Whether every worker has left; who is left over is told to."""
-    if all(worker.poll() is not None for worker in workers):
+    if all(worker.exitcode is not None for worker in workers):
         return True
     client.ask(Path(user.socket), "stop")
     return False
