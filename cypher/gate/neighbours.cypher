@@ -62,10 +62,10 @@ CALL (row) {
   }
   WITH hit, max(cosine) AS cosine, sum(part) AS score
   ORDER BY score DESC, hit.id
-  WITH collect(hit {.id, .value_key, .words_key, .text, .status, .scope, .origin, .confidence, .support_count, .reviewed_by, .rejected_reason, .user_id, cosine: cosine, score: score, live: hit.live, from: coalesce(hit.valid_from, hit.created_at)}) AS found
+  WITH collect(hit {.id, .value_key, .words_key, .text, .status, .scope, .origin, .confidence, .support_count, .reviewed_by, .rejected_reason, .user_id, cosine: cosine, score: score, live: hit.live, from: coalesce(hit.last_confirmed_at, hit.valid_from, hit.created_at), came: [hit.created_at, coalesce(hit.said_no, 0), hit.id]}) AS found
   RETURN [f IN found WHERE f.live][..$limit] + [f IN found WHERE NOT f.live][..5] AS neighbours
 }
 OPTIONAL MATCH (event:SessionEvent {event_id: row.event_id})
 OPTIONAL MATCH (own:Learning {value_key: row.value_key})
-RETURN row.no AS no, event.timestamp AS told_at, own {.id, .status, .reviewed_by, .rejected_reason, .valid_until, .live, .text} AS holder, neighbours
+RETURN row.no AS no, event.timestamp AS told_at, own {.id, .value_key, .words_key, .owner_key, .text, .status, .origin, .user_id, .reviewed_by, .rejected_reason, .valid_until, .live, from: coalesce(own.last_confirmed_at, own.valid_from, own.created_at), came: [own.created_at, coalesce(own.said_no, 0), own.id]} AS holder, neighbours
 ORDER BY no

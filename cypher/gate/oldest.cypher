@@ -17,10 +17,12 @@
 // @return  embedding   LIST<FLOAT>
 // @return  embedding_model  STRING
 // @return  since       ZONED DATETIME NOT NULL
+// @return  created_at  ZONED DATETIME NOT NULL
+// @return  said_no     INTEGER NOT NULL    its place among what was stored with it
 // @locks   none
 // @index   learning_status
 // @why     What waits without a person having seen it, of both scopes, oldest first; who was looked at
-//          lately lets the others come first.
+//          lately lets the others come first. Those taken come in the order of all statements.
 UNWIND $owner_keys AS owner
 MATCH (l:Learning)
 USING INDEX l:Learning(owner_key, status)
@@ -31,7 +33,7 @@ WHERE
   l.valid_until IS NULL AND
   coalesce(l.consistency_checked_at < datetime($before), true)
 WITH l
-ORDER BY coalesce(l.consistency_checked_at, l.created_at) ASC, l.created_at ASC, l.id ASC
+ORDER BY coalesce(l.consistency_checked_at, l.created_at) ASC, l.created_at ASC, coalesce(l.said_no, 0) ASC, l.id ASC
 LIMIT $limit
 RETURN
   l.id AS id,
@@ -45,4 +47,7 @@ RETURN
   EXISTS { (l)-[:EVIDENCED_BY {explicit: true}]->(:SessionEvent) } AS explicit,
   l.embedding AS embedding,
   l.embedding_model AS embedding_model,
-  coalesce(l.valid_from, l.created_at) AS since
+  coalesce(l.last_confirmed_at, l.valid_from, l.created_at) AS since,
+  l.created_at AS created_at,
+  coalesce(l.said_no, 0) AS said_no
+ORDER BY since ASC, created_at ASC, said_no ASC, id ASC

@@ -106,7 +106,8 @@ WORDS = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay")
 
 
 def name(number: int) -> str:
-    return f"{WORDS[number % 10]}{WORDS[number // 10]}"
+    """Two words, which another of them has in the other order: one subject, at one instant."""
+    return f"{WORDS[number % 10]} {WORDS[number // 10]}"
 
 
 def racer(live: Live, rounds: int, point: str) -> subprocess.Popen[str]:
@@ -124,7 +125,7 @@ def test_f12_workers_and_a_person_decide_the_same_at_once(
     print("seed", seed)
     dice = random.Random(seed)
     trials, acked, stored = 0, list[str](), list[str]()
-    for _ in range(times(form, 1, 50)):
+    for trial in range(times(form, 1, 50)):
         live.run.execute(
             "CYPHER 25\nMATCH (n:Learning|GateDecision|SessionEvent|Lease) DETACH DELETE n"
         )
@@ -145,10 +146,12 @@ def test_f12_workers_and_a_person_decide_the_same_at_once(
         rows = live.rows("MATCH (l:Learning) RETURN l.id AS id, l.status AS s, l.reviewed_by AS by")
         status = {str(r["id"]): (r["s"], r["by"]) for r in rows}
         trials += len(rows)
-        acked += [f"{id}:{what}" for id, what in decided.items()]
-        stored += [f"{id}:{what}" for id, what in decided.items() if status[id] == (what, "human")]
+        acked += [f"{trial} {id} {what}" for id, what in decided.items()]
+        stored += [
+            f"{trial} {id} {what}" for id, what in decided.items() if status[id] == (what, "human")
+        ]
         promoted = [
-            str(r["id"])
+            f"{trial} {r['id']}"
             for r in live.rows(
                 "MATCH (d:GateDecision {to: 'approved'})-[:DECIDED]->(l:Learning)"
                 " WHERE d.learning_id = l.id AND d.by <> 'human' RETURN l.id AS id"

@@ -47,6 +47,8 @@ class Old:
     embedding: list[float] | None
     embedding_model: str | None
     since: datetime
+    created_at: datetime
+    said_no: int
 
 
 @dataclass(frozen=True, slots=True)

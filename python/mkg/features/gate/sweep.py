@@ -173,6 +173,7 @@ def _weighed(no: int, row: gate.Old, vector: list[float] | None) -> Weighed:
         "vector": vector,
         "event_id": "",
         "since": row.since,
+        "came": (row.created_at, row.said_no, row.id),
     }
     outcome = decide(row.text, origin=row.origin, explicit=row.explicit)
     kept = {"id": row.id, "value_key": row.value_key, "words_key": words, "asked": asked}

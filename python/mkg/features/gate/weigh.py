@@ -45,6 +45,8 @@ class Told:
     id: str
     value_key: str
     release: bool
+    held: Mapping[str, Any]
+    """What has its value key so far; empty where nothing has."""
     neighbours: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     relations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     outcome: Outcome | None = None
@@ -90,6 +92,7 @@ def weigh(
     written: the caller writes what is told and asks again about the rest. The first is always told.
     """
     told: dict[int, Told] = {}
+    # Both by id: as rows of this batch will stand, and what no longer counts once they do.
     before: dict[str, dict[str, Any]] = {}
     ended: set[str] = set()
     for candidate in weighed:
@@ -97,7 +100,7 @@ def weigh(
         if found is None:
             continue
         one = _placed(candidate, found, before, ended, at)
-        if one.id in ended:
+        if not ended.isdisjoint((one.id, one.value_key)):
             break
         if _corrects_known(candidate, one):
             one.outcome = Approved("corrects what is known")
@@ -105,8 +108,8 @@ def weigh(
         _relate(candidate, one, judged.get(candidate.no))
         told[candidate.no] = one
         _remember(candidate, one, before, ended)
-        if not one.release and (found.holder or {}).get("valid_until") is not None:
-            # A value of the past that does not come back: whether it moves anything is the graph's.
+        if one.held.get("valid_until") is not None:
+            # Said again later it would come back, which is seen once this one is written.
             break
     return told
 
@@ -122,37 +125,50 @@ def _placed(
     row = candidate.row
     when: datetime = found.told_at or row["asked"].get("since") or at
     value = str(row["value_key"])
-    holder = found.holder or {}
     mine = next((b for b in before.values() if b["value_key"] == value), None)
-    node = str(mine["id"] if mine else holder.get("id") or row["id"])
+    holder = mine or found.holder or {}
+    node = str(holder.get("id") or row["id"])
     owner = row["asked"]["owner_key"]
-    neighbours = [n for n in found.neighbours if n["id"] not in ended and n["id"] != node]
-    known = {n["id"] for n in neighbours}
-    neighbours += [
-        b
-        for b in before.values()
-        if b["owner_key"] == owner and b["id"] not in {*known, *ended, node}
-    ]
-    release = mine is None and _comes_back(candidate, holder, when)
-    if release:
+    # What the graph shows of a row of this batch is how it stood before the batch.
+    there = {n["id"]: before.get(n["id"], n) for n in found.neighbours}
+    there |= {id: b for id, b in before.items() if b["owner_key"] == owner}
+    neighbours = [n for id, n in there.items() if id not in ended and id != node]
+    release = _comes_back(candidate, holder, when)
+    if release and holder["status"] != "candidate":
         # Its first time stays where it is; this is a learning of its own.
         node = f"{row['id']}:{int(when.timestamp() * 1000):x}"
-    if not holder and mine is None:
+    if not holder:
         refused = next((n for n in neighbours if _is_refused(n) and n["words_key"]
                         == row["words_key"]), None)  # fmt: skip
         if refused is not None:
             # Counted on the refused value itself, as an equal key would be.
-            return Told(when, str(refused["id"]), str(refused["value_key"]), False, neighbours)
-    return Told(when, node, value, release, neighbours)
+            key = str(refused["value_key"])
+            return Told(when, str(refused["id"]), key, False, refused, neighbours)
+    if _open(holder):
+        # While it waits, its place is that of the last time it was said.
+        when = max(when, holder.get("from", when))
+    return Told(when, node, value, release, {} if release else holder, neighbours)
+
+
+def _open(held: Mapping[str, Any]) -> bool:
+    """Whether the gate still decides on what has a value key, or nothing has it yet.
+
+    An archived value waits again once it is said.
+    """
+    free = held.get("reviewed_by") is None and held.get("valid_until") is None
+    return free and held.get("status", "candidate") in {"candidate", "quarantined", "archived"}
 
 
 def _comes_back(candidate: Weighed, holder: Mapping[str, Any], when: datetime) -> bool:
-    """Whether a value that was replaced is stated again, in so many words and later."""
+    """Whether a value that was replaced is stated again, in so many words and later.
+
+    What was replaced while it waited has no first time: it was never believed, so it waits anew.
+    """
     until = holder.get("valid_until")
     if not isinstance(candidate.outcome, Approved) or until is None or holder.get("reviewed_by"):
         return False
     outdated = str(holder.get("rejected_reason") or "").startswith(_OUTDATED)
-    return (holder["status"] == "approved" or outdated) and when > until
+    return (holder["status"] in {"approved", "candidate"} or outdated) and when > until
 
 
 def _corrects_known(candidate: Weighed, told: Told) -> bool:
@@ -221,16 +237,30 @@ def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
 def _kind(
     candidate: Weighed, other: Mapping[str, Any], kind: str, at: datetime, *, able: bool
 ) -> str:
-    later = at >= other["from"] if other.get("from") else True
-    own = _own(candidate, other)
     if not able:
         return "noted"
+    later = _later(candidate, at, other)
     if kind == "names":
         return "wins" if later else "unclear"
-    if kind == "changes" and own:
-        return "changed" if later else "outdated"
+    own = kind == "changes" and _own(candidate, other)
+    if own and later:
+        return "changed"
     # Who only waits cannot hold up what a person stated.
-    return "unclear" if other["status"] == "approved" else "noted"
+    if other["status"] != "approved":
+        return "noted"
+    return "outdated" if own else "unclear"
+
+
+def _later(candidate: Weighed, at: datetime, other: Mapping[str, Any]) -> bool:
+    """The one order of all statements: when each was said, then how they came to the store.
+
+    Without the second half two that were said at one instant would each be the later one, and
+    end each other. What is stored only now comes after all that is there.
+    """
+    if at != other["from"]:
+        return at > other["from"]
+    mine = candidate.row["asked"].get("came")
+    return mine is None or list(mine) > list(other["came"])
 
 
 def _relation(other: Mapping[str, Any], kind: str, reason: str, source: str) -> dict[str, Any]:
@@ -243,6 +273,13 @@ def _remember(
     """Let the candidates after this one meet it as it will stand in the graph."""
     kinds = {r["kind"] for r in told.relations}
     able = isinstance(candidate.outcome, Approved)
+    if not _open(told.held):
+        # It moves nothing; what is believed is now said again, which makes it the later one.
+        current = told.held["status"] == "approved" and told.held.get("valid_until") is None
+        if current and candidate.origin in _OWN_WORDS:
+            latest = max(told.at, told.held["from"])
+            before[told.id] = {**told.held, "from": latest}
+        return
     waits = (
         candidate.outcome.status if not isinstance(candidate.outcome, Approved | Blocked) else ""
     )
@@ -253,10 +290,10 @@ def _remember(
     if able and "unclear" in kinds and not kinds & {"wins", "changed", "outdated"}:
         status = "candidate"
     gone = bool(kinds & {"vetoed", "refused", "restates"}) or (able and "outdated" in kinds)
-    held = before.get(told.value_key)
-    if gone or (held is not None and held["status"] == "approved"):
+    if gone:
+        ended.update((told.id, told.value_key))
         return
-    before[told.value_key] = {
+    before[told.id] = {
         "id": told.id,
         "value_key": told.value_key,
         "words_key": candidate.row["words_key"],
@@ -269,6 +306,7 @@ def _remember(
         "rejected_reason": None,
         "live": status in {"approved", "candidate"},
         "from": told.at,
+        "came": candidate.row["asked"].get("came"),
     }
 
 

@@ -161,6 +161,7 @@ def _rows(
         row: dict[str, Any] = {}
         if key is not None:
             row = _row(candidate, key, owner, session_id, source, at, task_pattern)
+            row["fixed"]["said_no"] = no
             row["embedding"], row["embedding_model"] = vector, model if vector else None
             row["owner_key"] = key
             row["asked"] = {
