@@ -180,6 +180,34 @@ def test_a_server_that_no_longer_answers_is_restarted(settings, monkeypatch):
         localdb.down(idle)
 
 
+def test_one_that_answered_is_not_waited_for_like_one_that_still_starts(settings, monkeypatch):
+    idle = with_java(settings, "exec sleep 60")
+    place = Store(idle.paths.store_dir)
+    waited: list[float | None] = []
+
+    def wait(*_: object, patience: float | None = None) -> None:
+        waited.append(patience)
+        if len(waited) == 1:
+            raise LocalDbError("its starter was killed")
+
+    monkeypatch.setattr(launch, "wait", wait)
+    try:
+        with pytest.raises(LocalDbError, match="was killed"):
+            life.ensure_running(idle, place, str, {})
+        assert life.ensure_running(idle, place, str, {}) is None
+        # What it was seen to do is known of this process alone.
+        process.stop(store.running(place) or process.Process(0, ""), patience=5)
+        assert life.ensure_running(idle, place, str, {}) is not None
+        assert life.ensure_running(idle, place, str, {}) is None
+        assert starts(idle) == 2
+    finally:
+        localdb.down(idle)
+    first, still_starting, second, answered = waited
+    assert first is second is None
+    assert still_starting is not None and still_starting > launch.START_SECONDS - 60
+    assert answered == launch.ANSWER_SECONDS
+
+
 def test_a_cache_whose_path_java_cannot_read_is_refused(settings, tmp_path):
     odd = settings.model_copy(update={"cache": tmp_path / "a:b"})
     with pytest.raises(ConfigError, match="colon"):

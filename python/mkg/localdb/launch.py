@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 START_SECONDS = 90.0
 STOP_SECONDS = 20.0
+# What has answered once is no longer starting.
+ANSWER_SECONDS = 10.0
 # Nothing of the user's environment: no option for Java, no secret for a process list.
 ENVIRONMENT: Mapping[str, str] = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _PORT_TRIES = 3
@@ -110,10 +112,16 @@ def start(
             process.stop(found, patience=STOP_SECONDS)
             taken |= {port}
             continue
+        store.remember(place, "answered", name_of(found))
         seconds = round(time.monotonic() - began, 1)
         _log.info("server started", s=seconds, java=runtime.version)
         return seconds
     raise LocalDbError(f"ports {sorted(taken)} were taken while the server started; try again")
+
+
+def name_of(found: process.Process) -> str:
+    """One process among all that ever had its number."""
+    return f"{found.pid} {found.began}"
 
 
 def write_configuration(wanted: Plan, port: int, runtime: Java) -> None:

@@ -233,9 +233,12 @@ def age(version: str) -> tuple[int, ...]:
 
 def _answers(place: Store, found: process.Process) -> bool:
     """Whether a running server answers; one that a killed starter left behind may still start."""
-    age = time.time() - place.pid_file.stat().st_mtime
+    patience = launch.ANSWER_SECONDS
+    if store.recall(place, "answered") != launch.name_of(found):
+        age = time.time() - place.pid_file.stat().st_mtime
+        patience = max(patience, launch.START_SECONDS - age)
     try:
-        launch.wait(place, found, patience=max(10.0, launch.START_SECONDS - age))
+        launch.wait(place, found, patience=patience)
     except LocalDbError:
         return False
     return True
