@@ -12,17 +12,20 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 from mkg_hooks.spool import Spool
 from tests.faults.outcome import Outcome, counted, times
 from tests.faults.shots import Shots, keys_of, rss
-from tests.hooks.launching import LAUNCH, ROOT, Home, wait_until
+from tests.hooks.launching import LAUNCH, ROOT, Home, make_home, wait_until
 from tests.localdb.test_faults import allowed
 from tests.support.requirement import requirement
 
 Held = Callable[[Outcome], None]
+Fired = tuple[Shots, list[str]]
 SLOW_DISK = Path(__file__).with_name("slow_disk.py")
 ROUNDS = {"short": 1, "long": 25}
 
@@ -134,28 +137,34 @@ STILL = (worker_stopped, answer_missing, graph_away, lock_held, lock_held_from_t
 
 @requirement("SEC-10", "B1")
 def test_f7_no_prompt_waits_for_what_stands_still(tmp_path: Path, form: str, held: Held):
-    from tests.hooks.launching import make_home
-
     found: list[str] = []
     total = Shots({}, tmp_path)
-    for trial in range(ROUNDS[form]):
-        for still in (*STILL, disk_busy):
-            home = make_home(tmp_path / f"{still.__name__}{trial}")
-            fired = shots(home)
-            if still is disk_busy:
-                fired.script, fired.arguments = SLOW_DISK, (str(LAUNCH), "3")
-            with still(home):
-                for number, event in enumerate(("SessionStart", "UserPromptSubmit", "Stop")):
-                    key = f"{still.__name__}{trial}-{number}"
-                    fired.fire(key, event=event, source="startup", tool_use_id=key)
-            want = len(fired.acked)
-            # What waited for the lock or for the disk is written by then.
-            wait_until(lambda home=home, want=want: written(home) >= want, 15)
-            found += stored(home)
-            home.close()
-            total.add(fired)
+    # Each in a home of its own, so that they stand still at the same time.
+    with ThreadPoolExecutor(max_workers=6) as several:
+        for trial in range(ROUNDS[form]):
+            of = partial(fired_at, tmp_path / f"{trial}")
+            for fired, stored_there in several.map(of, (*STILL, disk_busy)):
+                total.add(fired)
+                found += stored_there
     held(counted("F7", "all that a hook asks stands still", form, stored=found, **total.counts()))
     assert total.told_lost == []
+
+
+def fired_at(folder: Path, still: Callable[[Home], AbstractContextManager[None]]) -> Fired:
+    """Three events while something stands still, and what is stored once it goes on."""
+    home = make_home(folder / still.__name__)
+    fired = shots(home)
+    if still is disk_busy:
+        fired.script, fired.arguments = SLOW_DISK, (str(LAUNCH), "3")
+    with still(home):
+        for number, event in enumerate(("SessionStart", "UserPromptSubmit", "Stop")):
+            key = f"{still.__name__}{folder.name}-{number}"
+            fired.fire(key, event=event, source="startup", tool_use_id=key)
+    # What waited for the lock or for the disk is written by then.
+    wait_until(lambda: written(home) >= len(fired.acked), 15)
+    found = stored(home)
+    home.close()
+    return fired, found
 
 
 def written(home: Home) -> int:
