@@ -141,3 +141,15 @@ def test_a_started_worker_belongs_to_no_client_and_holds_nothing_of_it(tmp_path:
     assert client.start(home.socket) and home.ask("ping")["pid"] == pid
     assert client.stop(home.socket, timeout=10) and not client.running(pid)
     assert client.stop(home.socket)
+
+
+def test_a_worker_that_ended_is_gone_although_its_number_was_not_taken_away():
+    assert client.running(os.getpid())
+    ended = subprocess.Popen(["/bin/sh", "-c", ":"])
+    try:
+        # Nobody asks how it ended, so the system keeps its number.
+        wait_until(lambda: not client.running(ended.pid))
+        os.kill(ended.pid, 0)
+    finally:
+        ended.wait()
+    assert not client.running(ended.pid)

@@ -156,7 +156,8 @@ def stop() -> None:
 
     paths = _settings().paths
     if not client.stop(paths.socket):
-        typer.echo("the worker still runs after 10 s; `mkg worker status` names its pid", err=True)
+        late = f"the worker still runs after {client.START_SECONDS:g} s"
+        typer.echo(f"{late}; `mkg worker status` names its pid", err=True)
         raise typer.Exit(1)
     typer.echo("worker stopped")
 

@@ -1,13 +1,13 @@
 """Asking the worker of a store, and starting it as a process of its own."""
 
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from mkg.localdb import process
 from mkg.worker.lifecycle import answers
 from mkg_hooks import wire
 
@@ -55,14 +55,10 @@ def stop(socket: Path, *, timeout: float = START_SECONDS) -> bool:
 
 
 def running(pid: int) -> bool:
-    """Say whether a process exists."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
+    """Say whether a process runs."""
+    # One that has ended may keep its number: a worker's parent is the system's first process, and
+    # that of a container takes it away late or never.
+    return process.began(pid) is not None
 
 
 def wait_until(true: Any, timeout: float) -> bool:
