@@ -148,9 +148,19 @@ def test_mkg_recall_tells_now_and_then(
     recall.recall("which editor", as_of="", limit=5, as_json=True)
     now = json.loads(capsys.readouterr().out)
     assert [row["text"] for row in now["user"]] == ["My editor is helix."]
+    # The newer value replaced the older one unasked, so it waits for a word about that.
+    assert now["waiting"] == {"count": 1, "command": "mkg review"}
     recall.recall("which editor", as_of="2026-11-01T13:00", limit=5, as_json=False)
     shown = capsys.readouterr().out
     assert "My editor is vim." in shown and "now: My editor is helix." in shown
+    gated(live, [candidate("My shell is fish.", scope="user", origin="assistant_clean")])
+    recall.recall("which shell", as_of="", limit=5, as_json=False)
+    assert capsys.readouterr().out.splitlines()[-1] == "(2 wait for you: mkg review)"
+    live.run.execute("CYPHER 25\nMATCH (l:Learning) DETACH DELETE l")
+    recall.recall("which shell", as_of="", limit=5, as_json=False)
+    assert capsys.readouterr().out == "nothing is known about that\n"
+    recall.recall("which shell", as_of="", limit=5, as_json=True)
+    assert json.loads(capsys.readouterr().out)["waiting"] == {"count": 0, "command": "mkg review"}
     with pytest.raises(Refused, match="say what it is about"):
         recall.recall("  ", as_of="", limit=5, as_json=False)
 

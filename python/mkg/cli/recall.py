@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     Row = Hit | Known | Version
 
+REVIEW = "mkg review"
 _LINE = 300
 
 
@@ -30,6 +31,7 @@ def recall(
     from mkg import migrate
     from mkg.db import connect
     from mkg.embed import load
+    from mkg.features.gate import review
     from mkg.features.learnings import retrieval
     from mkg.features.timeline import person, project
     from mkg.settings import client_folder, load_settings
@@ -53,15 +55,20 @@ def recall(
                 ]
             else:
                 found[kind] = [*retrieval.hits(run, asked, owner_key=owner, limit=limit)]
+        size = review.queue_size(run, owner_keys=[*owners.values()], project_id=None)
     if as_json:
         shown = {kind: [dataclasses.asdict(row) for row in rows] for kind, rows in found.items()}
-        typer.echo(json.dumps({"as_of": as_of or None, **shown}, default=_text, indent=2))
+        waits = {"waiting": {"count": size.waiting, "command": REVIEW}}
+        typer.echo(json.dumps({"as_of": as_of or None, **shown, **waits}, default=_text, indent=2))
         return
     lines = [line for rows in found.values() for row in rows for line in _lines(row)]
     near = [row for rows in found.values() for row in rows if _only_near(row)]
     if near and len(near) == sum(len(rows) for rows in found.values()):
         lines.insert(0, "nothing has a word of that; nearest by meaning:")
-    typer.echo("\n".join(lines) if lines else "nothing is known about that")
+    lines = lines or ["nothing is known about that"]
+    if size.waiting:
+        lines.append(f"({size.waiting} wait for you: {REVIEW})")
+    typer.echo("\n".join(lines))
 
 
 def _only_near(row: "Row") -> bool:
