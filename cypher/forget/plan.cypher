@@ -18,56 +18,66 @@
 // @locks   none
 // @index   session_id, session_event_id, session_event_seq, learning_id
 // @allow   Layout  the formatter's needs more lines than a body may have
-// @why     The counts a person decides by, read the way the batches will go.
+// @allow   CartesianProduct  of two rows of counts
+// @why     The counts a person decides by, read the way the batches will go: no list is carried
+//          through rows, which a large project would pay with its square.
 CALL () {
-  UNWIND $sessions AS id
-  MATCH (e:SessionEvent) WHERE e.session_id = id AND e.seq >= 1 AND e.erased_at IS NULL
-  RETURN e
-    UNION
-  UNWIND $events AS id
-  MATCH (e:SessionEvent {event_id: id}) WHERE e.erased_at IS NULL
-  RETURN e
+  CALL () {
+    UNWIND $sessions AS id
+    MATCH (e:SessionEvent) WHERE e.session_id = id AND e.seq >= 1 AND e.erased_at IS NULL
+    RETURN e
+      UNION
+    UNWIND $events AS id
+    MATCH (e:SessionEvent {event_id: id}) WHERE e.erased_at IS NULL
+    RETURN e
+  }
+  OPTIONAL MATCH (d:GateDecision)-[:ABOUT]->(e)
+  RETURN count(DISTINCT e) AS events, count(DISTINCT d) AS withheld, collect(DISTINCT e.session_id) AS places
 }
-WITH collect(e) AS gone
-WITH gone, COLLECT {
-    UNWIND gone AS e
-    MATCH (l:Learning)-[:EVIDENCED_BY]->(e)
-    RETURN DISTINCT l
-  } AS touched, COLLECT {
-    UNWIND gone AS e
-    RETURN DISTINCT e.session_id
-  } AS places
-WITH gone, touched, places, COLLECT {
-    UNWIND touched AS l
-    WITH l WHERE NOT EXISTS {
-      MATCH (l)-[:EVIDENCED_BY]->(other:SessionEvent)
-      WHERE NOT other.session_id IN $sessions AND NOT other.event_id IN $events
+CALL () {
+  CALL () {
+    CALL () {
+      UNWIND $sessions AS id
+      MATCH (e:SessionEvent) WHERE e.session_id = id AND e.seq >= 1 AND e.erased_at IS NULL
+      RETURN e
+        UNION
+      UNWIND $events AS id
+      MATCH (e:SessionEvent {event_id: id}) WHERE e.erased_at IS NULL
+      RETURN e
     }
+    MATCH (l:Learning)-[:EVIDENCED_BY]->(e)
     RETURN l
       UNION
     UNWIND $learnings AS id
     MATCH (l:Learning {id: id})
     RETURN l
-  } AS lost
-RETURN
-  size(gone) AS events,
-  size(lost) AS learnings,
-  size([l IN touched WHERE NOT l IN lost]) AS weakened,
+  }
+  WITH l, l.id IN $learnings OR NOT EXISTS {
+      MATCH (l)-[:EVIDENCED_BY]->(other:SessionEvent)
+      WHERE NOT other.session_id IN $sessions AND NOT other.event_id IN $events
+    } AS lost
+  WITH lost, count(l) AS number,
+    sum(COUNT { (:GateDecision)-[:DECIDED|ABOUT]->(l) }) AS decided,
+    sum(COUNT { MATCH (l)-[:INJECTED_IN]->(s:Session) WHERE NOT s.session_id IN $sessions }) AS told,
+    sum(COUNT { (l)-[:HAS_VERSION]->(:LearningVersion) }) AS worded,
+    sum(COUNT { (:Verdict)-[:ABOUT]->(l) }) AS judged
+  RETURN
+    sum(CASE WHEN lost THEN number ELSE 0 END) AS learnings, sum(CASE WHEN lost THEN 0 ELSE number END) AS weakened,
+    sum(CASE WHEN lost THEN decided ELSE 0 END) AS decided, sum(CASE WHEN lost THEN told ELSE 0 END) AS told,
+    sum(CASE WHEN lost THEN worded ELSE 0 END) AS versions, sum(CASE WHEN lost THEN judged ELSE 0 END) AS verdicts
+}
+RETURN events, learnings, weakened,
   size($episodes) + COUNT {
     UNWIND places AS id
     MATCH (e:Episode)-[:FROM_SESSION]->(:Session {session_id: id})
     WHERE NOT e.id IN $episodes
     RETURN DISTINCT e
   } AS episodes,
-  COUNT { UNWIND lost AS l MATCH (:GateDecision)-[:DECIDED|ABOUT]->(l) RETURN 1 } +
-  COUNT { UNWIND gone AS e MATCH (d:GateDecision)-[:ABOUT]->(e) RETURN DISTINCT d } AS decisions,
-  COUNT { UNWIND lost AS l MATCH (l)-[:INJECTED_IN]->(s:Session) WHERE NOT s.session_id IN $sessions RETURN 1 } +
-  COUNT { UNWIND $sessions AS id MATCH (:Learning)-[:INJECTED_IN]->(:Session {session_id: id}) RETURN 1 } AS deliveries,
-  COUNT { UNWIND lost AS l MATCH (l)-[:HAS_VERSION]->(:LearningVersion) RETURN 1 } AS versions,
-  COUNT { UNWIND lost AS l MATCH (:Verdict)-[:ABOUT]->(l) RETURN 1 } AS verdicts,
+  decided + withheld AS decisions,
+  told + COUNT { UNWIND $sessions AS id MATCH (:Learning)-[:INJECTED_IN]->(:Session {session_id: id}) RETURN 1 } AS deliveries,
+  versions, verdicts,
   COUNT {
     UNWIND $sessions AS id
     MATCH (s:Session {session_id: id})<-[:HAS_SESSION]-(:Project)-[:HAS_PROCESSING]->(run:ProjectProcessing)
-    WHERE run.session_id = id
-    RETURN 1
+    WHERE run.session_id = id RETURN 1
   } AS processing

@@ -122,6 +122,8 @@ def test_what_somebody_moved_to_is_what_they_use(new: str, old: str) -> None:
         ("We moved the docs to Notion.", "We use pnpm."),
         ("We moved from pnpm to bun in the demo.", "The pnpm cache lies in /var/cache."),
         ("I like short answers.", "I like British spelling."),
+        ("We never use npm.", "We use pnpm."),
+        ("We do not use it.", "We use it."),
         ("Run the tests before every commit.", "Run the linter before every commit."),
     ],
 )
@@ -135,6 +137,8 @@ def test_two_facts_that_stand_side_by_side_do_nothing_to_each_other(one: str, tw
     [
         ("We never deploy on Fridays.", "We deploy on Fridays."),
         ("Generated files are not committed.", "Generated files are committed."),
+        ("We never use npm in this repo.", "We use npm in this repo."),
+        ("We don't use npm.", "We use npm."),
         ("The API listens on port 8080.", "The public API listens on port 8081."),
     ],
 )

@@ -95,7 +95,7 @@ def test_twenty_items_are_decided_with_one_key_each(live: Live, own_home: Path) 
         shown = desk.until(r"\[q\]uit")
         assert f"{n + 1} of 20" in shown and "written by an agent" in shown
         desk.press(key)
-    desk.until(r"17 decided, 3 left|17 decided, 0 left")
+    desk.until(r"17 decided, 3 left")
     assert desk.ends() == 0
     meant = {"a": "approved", "r": "rejected", "s": "quarantined"}
     assert statuses(live) == {n: meant[k] for n, k in zip(names, keys, strict=True)}

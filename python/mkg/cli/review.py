@@ -25,7 +25,7 @@ _QUOTE = 400
 _REASONS = {
     "ambiguous_contradiction": "it contradicts something that is already known",
     "unconfirmed_supersession": "it replaced an older value without anybody confirming that",
-    "user_scoped_candidate": "it is about you, and nothing about you counts without your yes",
+    "user_scoped_candidate": "it is about you, and without your yes only what you typed counts",
     "waiting_candidate": "its origin does not allow it to count without a person",
     "source_rejected": "what it rests on was rejected",
     "verdict": "you said something about it when it was told",
@@ -171,7 +171,8 @@ class Walk:
             if key == "s" or self._decide(item, key):
                 waiting.pop(0)
                 position += 1
-        self.tell(f"\n{len(self.decided)} decided, {len(waiting)} left")
+        # What was skipped waits as before.
+        self.tell(f"\n{len(self.decided)} decided, {total - len(self.decided)} left")
 
     def _decide(self, item: "Queued", key: str) -> bool:
         from mkg.features.gate import review as gate

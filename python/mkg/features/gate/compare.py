@@ -16,12 +16,14 @@ from mkg.features.gate.frame import (
     digits,
     frame,
     is_value,
+    negates,
     slot,
     stem,
 )
 
 Kind = Literal["names", "changes", "doubt", "refused", "nothing"]
 _SAME = 0.6
+_DO = frozenset({"do", "does", "did"})
 _WHY = re.compile(r"[,;]?\s+(?:because|weil|parce que|porque)\b.*$", re.IGNORECASE)
 
 
@@ -87,7 +89,14 @@ def _opposes(mine: Frame, theirs: Frame) -> bool:
     if mine.denies == theirs.denies or _numbers(mine) != _numbers(theirs):
         return False
     shared = mine.content & theirs.content
+    if shared and _affirmed(mine) == _affirmed(theirs):
+        return True
     return len(shared) >= 2 and _overlap(mine.content, theirs.content) >= _SAME
+
+
+def _affirmed(made: Frame) -> tuple[str, ...]:
+    """The words without what denies them: 'we do not use npm' and 'we use npm' are one."""
+    return tuple(stem(w) for w in made.words if not negates(w) and w not in _DO)
 
 
 def _other_number(mine: Frame, theirs: Frame) -> bool:

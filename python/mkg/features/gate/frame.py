@@ -120,8 +120,8 @@ def frame(text: str) -> Frame:
     """Take a statement apart."""
     raw = words(_BEFORE.sub(" ", text)) or words(text)
     kept = tuple(w for w in raw if w not in ARTICLES and w not in TIME)
-    denies = any(_negates(w) for w in kept)
-    content = frozenset(stem(w) for w in kept if w not in GENERIC and not _negates(w))
+    denies = any(negates(w) for w in kept)
+    content = frozenset(stem(w) for w in kept if w not in GENERIC and not negates(w))
     unique = not (raw and raw[0] in ARTICLES - {"the"})
     return Frame(kept, content, denies, unique, bool(_NAMES.match(text)))
 
@@ -171,7 +171,7 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
     if not place.before:
         # 'Alice is the owner of billing.'
         return names and place.after[:1] in _IDENTITY and _tells(place.after[1:])
-    if any(_negates(w) or w in PREPOSITIONS | _BEING for w in (*place.new, *place.old)):
+    if any(negates(w) or w in PREPOSITIONS | _BEING for w in (*place.new, *place.old)):
         # More than a value differs: 'is deployed on Fridays' and 'is pinned to 3.2'.
         return False
     if place.before[:1] and digits(place.before[:1]):
@@ -224,7 +224,7 @@ def words_key(owner_key: str, text: str) -> str:
     return hashlib.sha1(f"{owner_key}\n{' '.join(plain)}".encode()).hexdigest()[:16]
 
 
-def _negates(word: str) -> bool:
+def negates(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
 
 

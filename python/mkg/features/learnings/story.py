@@ -52,9 +52,10 @@ def of(run: Runner, id: str) -> list[Told]:
 def lines(told: Told) -> list[str]:
     """The story in plain sentences, unescaped; whoever shows them escapes them."""
     row, more = told.why, told.story
+    past = " once, no longer held" if row.status == "approved" and more.valid_until else ""
     made = [
         f"{row.short_id}  {row.text}",
-        f"  {row.status}, {row.scope} scope, origin {row.origin}, "
+        f"  {row.status}{past}, {row.scope} scope, origin {row.origin}, "
         f"supported by {row.support_count} session(s)",
     ]
     made += _standing(more)
@@ -68,7 +69,8 @@ def lines(told: Told) -> list[str]:
         prompt = f", prompt {run['prompt']}" if run["prompt"] else ""
         made.append(f"  found at {run['at']} by {run['extractor']}{with_model}{prompt}")
     for d in row.decisions:
-        made.append(f"  decision {d['no']} by {d['by']}: {d['to']} ({d['rule']}: {d['reason']})")
+        to = "closed" if d["rule"] == "verdict:outdated" else d["to"]
+        made.append(f"  decision {d['no']} by {d['by']}: {to} ({d['rule']}: {d['reason']})")
         made += [f"    {line}" for line in _seen(d)]
     made += [f"  until {v['at']} its text was: {v['text']}" for v in more.versions]
     made += [_step("replaced", r) for r in more.replaced]
