@@ -27,7 +27,7 @@ def held() -> Callable[[Outcome], None]:
     """Take an outcome into the table, then demand that the invariant held."""
 
     def take(outcome: Outcome) -> None:
-        _seen[outcome.fault] = outcome
+        _seen[outcome.fault] = outcomes.together(_seen.get(outcome.fault), outcome)
         print(outcome)
         assert outcome.held, outcome
 

@@ -10,7 +10,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,22 @@ def counted(
         sum(count - 1 for count in there.values()),
         blocked,
         None if worst_s is None else round(worst_s, 3),
+    )
+
+
+def together(earlier: Outcome | None, later: Outcome) -> Outcome:
+    """One line for a fault that is tried in several ways; the long form stands alone."""
+    if earlier is None or earlier.form != later.form:
+        return later
+    waited = [one.worst_s for one in (earlier, later) if one.worst_s is not None]
+    return replace(
+        later,
+        trials=earlier.trials + later.trials,
+        acknowledged=earlier.acknowledged + later.acknowledged,
+        lost=earlier.lost + later.lost,
+        duplicated=earlier.duplicated + later.duplicated,
+        blocked=earlier.blocked + later.blocked,
+        worst_s=max(waited, default=None),
     )
 
 

@@ -34,6 +34,16 @@ def test_an_outcome_holds_when_something_was_promised_and_all_of_it_is_there_onc
     assert found.held is held
 
 
+def test_a_fault_tried_in_two_ways_is_one_line_and_a_loss_in_either_stays_in_it():
+    first = Outcome("F16", "x", "long", 2, 3, 1, 0, 4, 0.5)
+    second = Outcome("F16", "x", "long", 10, 20, 0, 30, 0, 0.25)
+    assert outcome.together(first, second) == Outcome("F16", "x", "long", 12, 23, 1, 30, 4, 0.5)
+    still = Outcome("F16", "x", "long", 1, 1, 0, 0)
+    assert outcome.together(still, still).worst_s is None
+    short = Outcome("F16", "x", "short", 1, 1, 0, 0)
+    assert outcome.together(short, second) == second and outcome.together(None, short) == short
+
+
 def test_keys_out_of_their_writers_order_are_named():
     assert inverted(["a-0", "b-0", "a-1", "b-7", "a-2"]) == []
     assert inverted(["a-0", "a-2", "a-1", "a-2"]) == ["a-1"]
