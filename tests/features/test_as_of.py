@@ -156,6 +156,9 @@ def test_mkg_recall_tells_now_and_then(
     gated(live, [candidate("My shell is fish.", scope="user", origin="assistant_clean")])
     recall.recall("which shell", as_of="", limit=5, as_json=False)
     assert capsys.readouterr().out.splitlines()[-1] == "(2 wait for you: mkg review)"
+    live.run.execute("CYPHER 25\nMATCH (l:Learning {status: 'approved'}) DETACH DELETE l")
+    recall.recall("which shell", as_of="", limit=5, as_json=False)
+    assert capsys.readouterr().out.endswith("\n(1 waits for you: mkg review)\n")
     live.run.execute("CYPHER 25\nMATCH (l:Learning) DETACH DELETE l")
     recall.recall("which shell", as_of="", limit=5, as_json=False)
     assert capsys.readouterr().out == "nothing is known about that\n"

@@ -146,6 +146,18 @@ def test_a_told_line_gets_its_verdict_by_one_key(
     assert desk.ends() == 0 and state(live)["closed"] is True
 
 
+def test_a_number_is_that_of_the_session_that_is_named(
+    live: Live, own_home: Path, tmp_path: Path
+) -> None:
+    learnt(live, tmp_path)
+    desk = Desk(live, own_home, "1", "wrong", command="verdict")
+    desk.until("name a session with --session ID")
+    assert desk.ends() == 4 and state(live)["injectable"] is True
+    desk = Desk(live, own_home, "1", "wrong", "--session", "s2", command="verdict")
+    desk.until("it is withdrawn")
+    assert desk.ends() == 0 and state(live)["status"] == "quarantined"
+
+
 @requirement("MEM-T134", "MEM-W16")
 def test_a_start_tells_how_much_waits_and_was_withheld_and_nothing_of_nothing(
     live: Live, tmp_path: Path

@@ -67,7 +67,7 @@ def recall(
         lines.insert(0, "nothing has a word of that; nearest by meaning:")
     lines = lines or ["nothing is known about that"]
     if size.waiting:
-        lines.append(f"({size.waiting} wait for you: {REVIEW})")
+        lines.append(f"({size.waiting} wait{'s' * (size.waiting == 1)} for you: {REVIEW})")
     typer.echo("\n".join(lines))
 
 

@@ -62,6 +62,9 @@ def verdict(
     ],
     kind: Annotated[str, typer.Argument(help="wrong, outdated or not-here.")],
     note: Annotated[str, typer.Option("--note", help="Why, in your own words.")] = "",
+    session: Annotated[
+        str, typer.Option("--session", help="Whose line the number is, as in `mkg log --session`.")
+    ] = "",
 ) -> None:
     """Say what you think of a line that was told; it acts at once."""
     from mkg import migrate
@@ -76,9 +79,8 @@ def verdict(
     settings = load_settings()
     with connect(settings, caller="verdict") as run:
         migrate.check_schema(run)
-        session, told = "", list["list[Receipt]"]()
         if line.isdigit() and len(line) < 4:
-            session, told = _told(run, settings, "")
+            session, told = _told(run, settings, session)
             rows = told[0] if told else []
             if not 1 <= int(line) <= len(rows):
                 raise Refused(f"the last prompt was told {len(rows)} line(s); see `mkg log --last`")
