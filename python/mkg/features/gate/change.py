@@ -30,27 +30,32 @@ _HERE = Path(__file__).parent
 _NOW = frozenset(["now", "anymore", "henceforth", "today"])
 # How nouns are made of verbs, and how much of the verb has to be left.
 _NOUNS = (("ation", 5), ("ment", 4), ("ion", 4), ("al", 5), ("er", 3), ("or", 3))
+# Verbs whose past no ending tells; a statement is told as a fact or as what was decided.
 _PAST = {
     "built": "build", "kept": "keep", "held": "hold", "sent": "send", "ran": "run", "led": "lead",
-    "wrote": "write", "written": "write", "grew": "grow", "took": "took", "made": "make",
+    "wrote": "write", "written": "write", "grew": "grow", "made": "make",
     "met": "meet", "spent": "spend", "found": "find", "told": "tell", "went": "go",
     "chose": "choose", "began": "begin", "gave": "give", "given": "give", "paid": "pay",
 }  # fmt: skip
+# Verbs that a value follows, besides those of frames.
 _SAID = frozenset(["is", "are", "use", "take", "ask", "page", "see"])
+# Small words that say nothing, besides those that frames leave out.
 _OTHERS = frozenset(
     ["its", "his", "her", "them", "us", "who", "whose", "which", "such", "too", "down", "more"]
 )
+# Kinds of words that make a value together with a number.
 _UNITS = frozenset(["month", "size", "duration"])
+# Who owns it may be asked, or took it over.
 _SAME = {"ask": "own", "took": "own", "responsibl": "own"}
 # Of these a thing has one at a time.
 _SOLE = frozenset(
     ["own", "lead", "head", "manag", "maintain", "contact", "respons", "charg", "captain", "oncal"]
 )
+# What is read from one place and written to another has two places.
 _WAYS = (
     frozenset({"read", "import", "receiv", "pull", "get", "fetch", "download"}),
     frozenset({"write", "writ", "export", "send", "push", "giv", "upload"}),
 )
-_STARTS = frozenset({"start", "begin", "open"})
 
 
 def _words(name: str) -> frozenset[str]:
@@ -291,12 +296,10 @@ def _abouts(found: Apart) -> list[frozenset[str]]:
 
 
 def _ways(found: Apart) -> bool:
-    """Whether one says what goes in and the other what comes out, or begins and ends."""
+    """Whether one says what goes in and the other what comes out."""
     mine, theirs = ({base(t.word) for t in side} for side in (found.mine, found.theirs))
-    return any(
-        (mine & one and theirs & other) or (theirs & one and mine & other)
-        for one, other in (_WAYS,)
-    )
+    comes, goes = _WAYS
+    return bool((mine & comes and theirs & goes) or (theirs & comes and mine & goes))
 
 
 def _ours(one: Said) -> bool:
