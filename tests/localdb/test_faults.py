@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -212,12 +213,21 @@ def test_a_home_on_a_read_only_mount_is_named_with_the_setting_that_moves_it(tmp
     assert "Read-only file system" in done.stderr and "MKG_HOME" in done.stderr
 
 
+@pytest.fixture
+def a_folder_of_everybodys() -> Iterator[Path]:
+    """Not below `tmp_path`: what stands above that is closed again when other tests start."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_a_home_that_belongs_to_somebody_else_is_named_by_a_user_without_roots_rights(tmp_path):
-    home = tmp_path / "mine"
+def test_a_home_that_belongs_to_somebody_else_is_named_by_a_user_without_roots_rights(
+    tmp_path, a_folder_of_everybodys
+):
+    home = a_folder_of_everybodys / "mine"
     home.mkdir(mode=0o755)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
     # What is imported late is imported before: the interpreter may lie in a folder of root's.
     dropped = (
         "import contextlib,os,sys\n"
