@@ -7,6 +7,7 @@ is built from tokens made here, and the scope term from an alphanumeric token ma
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 
 MAX_TERMS = 12
@@ -56,11 +57,19 @@ def weight(token: str) -> float:
     return score
 
 
-def lucene(terms: list[str], token: str) -> str:
-    """The full-text query: scope required and weightless, any of the terms; '' without terms."""
+def lucene(terms: list[str], token: str, also: Sequence[str] = ()) -> str:
+    """The full-text query: scope required and weightless, any of the terms; '' without terms.
+
+    Args:
+        also: other words for the same things; each counts for half.
+    """
     if not terms:
         return ""
-    return f"+owner_token:{token}^0 +({' '.join(_quoted(term) for term in terms)})"
+    wanted = [_quoted(term) for term in terms]
+    wanted += [
+        f"{_quoted(term)}^0.5" for term in dict.fromkeys(t for a in also for t in _tokens(a))
+    ]
+    return f"+owner_token:{token}^0 +({' '.join(wanted)})"
 
 
 def owner_token(owner: str) -> str:

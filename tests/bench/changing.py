@@ -1,4 +1,9 @@
-"""Facts that change, made from `changes.toml`: what is typed when, and what is asked afterwards."""
+"""Facts that change, made from `changes.toml`: what is typed when, and what is asked afterwards.
+
+A change is told "plain" or "reworded". Plain is what can be seen without a model: a sentence names
+the value that goes, or is the sentence from before with another value. Reworded, the sentence has
+other words and only the new value: that it replaces anything is for a model or a person to say.
+"""
 
 import random
 import tomllib
@@ -13,6 +18,7 @@ from tests.support.events import START
 
 Half = Literal["seen", "held_out"]
 HALVES: tuple[Half, Half] = ("seen", "held_out")
+Way = Literal["plain", "reworded"]
 STEP = 600
 PROJECTS = 6
 # These openings ask to remember; the others say that something before was not right.
@@ -50,6 +56,7 @@ class Fact:
     kind: str
     project: int
     question: str
+    way: Way = "plain"
     told: list[Told] = field(default_factory=list[Told])
 
 
@@ -60,7 +67,7 @@ class _Table:
     openings: dict[Half, Sequence[str]]
 
 
-def facts(count: int, *, seed: int = 11) -> list[Fact]:
+def facts(count: int, *, way: Way = "plain", seed: int = 11) -> list[Fact]:
     """`count` facts, half of each half; every one changes one to three times."""
     chance, table = random.Random(seed), _table()
     made: list[Fact] = []
@@ -72,7 +79,9 @@ def facts(count: int, *, seed: int = 11) -> list[Fact]:
             left = [(kind, places) for kind, places in left if places]
             kind, places = left[number % len(left)]
             project, subject = places.pop()
-            made.append(_fact(kind, project, subject, table, chance, changes=1 + number % 3))
+            made.append(
+                _fact(kind, project, subject, table, chance, way=way, changes=1 + number % 3)
+            )
             number += 1
     chance.shuffle(made)
     return made
@@ -85,22 +94,42 @@ def _places(kind: Kind, table: _Table, chance: random.Random) -> list[tuple[int,
 
 
 def _fact(
-    kind: Kind, project: int, subject: str, table: _Table, chance: random.Random, *, changes: int
+    kind: Kind,
+    project: int,
+    subject: str,
+    table: _Table,
+    chance: random.Random,
+    *,
+    way: Way,
+    changes: int,
 ) -> Fact:
-    fact = Fact(kind.half, kind.name, project, chance.choice(kind.asked).format(s=subject))
+    question = chance.choice(kind.asked).format(s=subject)
+    fact = Fact(kind.half, kind.name, project, question, way)
     values = chance.sample(kind.values, min(1 + changes, len(kind.values)))
     if changes == 3 and chance.random() < 0.2:
         # Sometimes it is as it was before.
         values[-1] = values[0]
+    form = ""
     for place, new in enumerate(values):
         old = values[place - 1] if place else ""
-        form = chance.choice(kind.changed if place else kind.stated)
+        form = chance.choice(_forms(kind, form, way) if place else kind.stated)
         said = form.format(s=subject, new=new, old=old)
         opening = chance.choice(_openings(table.openings[kind.half], form, first=not place))
         prompt = opening.format(x=said)
         prompt = prompt[0].upper() + prompt[1:]
         fact.told.append(Told(prompt, new, START + timedelta(seconds=STEP * (place + 1))))
     return fact
+
+
+def _forms(kind: Kind, before: str, way: Way) -> list[str]:
+    """In which forms a change may be told after the form before it."""
+    if way == "reworded":
+        return [
+            form for form in (*kind.changed, *kind.stated) if form != before and "{old}" not in form
+        ]
+    named = [form for form in kind.changed if "{old}" in form]
+    # As often the same again as with the old value.
+    return named if "{old}" in before else [*named, *[before] * len(named)]
 
 
 def _openings(known: Sequence[str], form: str, *, first: bool) -> list[str]:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from mkg.features.gate.change import base, kind, root, run_of, said
 from mkg.features.gate.compare import compare
 from mkg.features.gate.correction import standing
+from mkg.features.gate.statement import kind, run_of, said
+from mkg.same_words import base, root
 from tests.conftest import Live
 from tests.support.learned import say
 
@@ -23,6 +24,24 @@ from tests.support.learned import say
         ("Greta owns the shop now.", "The owner of the shop is Farida."),
         ("Build the shop with `make it`.", "The shop is built with `just it`."),
         ("The rack of the shop is rack-7.", "The shop stands in rack-12."),
+        # Of these sorts a thing has one, whatever is said of it.
+        ("The desks of the ops team are in B214.", "You find the ops team in room A1."),
+        (
+            "The plan of the shop costs $9 a month.",
+            "People pay $5 a month for the plan of the shop.",
+        ),
+        (
+            "The shop lets 90 requests a minute through.",
+            "The rate limit of the shop is 60 requests a minute.",
+        ),
+        ("The firmware is under MIT.", "Our firmware is licensed under GPL-3.0."),
+        ("Mails about the job go to a@x.org.", "If the job fails, b@x.org is notified."),
+        # One group of words.
+        ("The shop boots from a/x.py.", "The entry point of the shop is b/y.py."),
+        (
+            "Events of the shop are purged after 7 days.",
+            "The retention of events in the shop is 30 days.",
+        ),
     ],
 )
 def test_another_value_in_other_words_is_a_change(new: str, old: str) -> None:
@@ -41,6 +60,20 @@ def test_another_value_in_other_words_is_a_change(new: str, old: str) -> None:
         ("We dropped oxlint for eslint in linting.", "We lint the code with oxlint."),
         ("Ann handed the shop over to Bo.", "Ann maintains the shop."),
         ("The shop is released on 3 April, not on 9 May.", "The release of the shop is on 9 May."),
+        # Few things are that path, that command, or that host.
+        ("The shop boots from a.rb, no longer from b.rb.", "The start file of the shop is b.rb."),
+        ("b.x.dev is dead, the address of the shop is c.x.dev.", "The shop is at b.x.dev."),
+        ("Ann has left, Bo does the JetBrains seats.", "Our contact for JetBrains is Ann."),
+        ("We moved the job off marten and onto lynx.", "The job runs on marten."),
+        (
+            "The shop stopped sending Thrift, it sends Avro.",
+            "The shop sends its messages as Thrift.",
+        ),
+        ("The ops team gave up Coda, its wiki is Outline.", "The wiki of the ops team is in Coda."),
+        ("all in the shop that was olive is teal now.", "The shop uses olive as its colour."),
+        ("bot_a is locked, the job uses bot_b now.", "The job connects as bot_a."),
+        ("The shop gets 9 retries instead of 4.", "Failed calls to the shop are retried 4 times."),
+        ("We renamed the default branch from main to edge.", "Our default branch is main."),
     ],
 )
 def test_whoever_names_the_old_value_replaces_it_whatever_the_words(new: str, old: str) -> None:
@@ -70,6 +103,20 @@ def test_whoever_names_the_old_value_replaces_it_whatever_the_words(new: str, ol
         ("Alice is on the platform team.", "Bob is on the platform team."),
         ("Alice reviews the shop.", "Bob looks at the shop."),
         ("We support Postgres.", "We use MySQL for reports."),
+        # Whose it is differs, whatever else is the same.
+        (
+            "Clients may send the shop 60 requests a minute.",
+            "Clients may send the mail queue 90 requests a minute.",
+        ),
+        ("The plan of the kiosk costs $9 a month.", "The plan of the web shop costs $5 a month."),
+        ("You find the ops team in room B214.", "You find the data team in room A1."),
+        ("Logs of the mail worker are in /var/a.", "Logs of the mail queue are in /var/b."),
+        ("b.x.dev is dead, the address of the shop is c.x.dev.", "The mail queue is at b.x.dev."),
+        ("The mail queue gets 9 retries instead of 4.", "The mail client gets 4 retries."),
+        # The old value is spoken of, and nothing is said to have gone.
+        ("The shop listens on 7001 and 7002.", "The port of the shop is 7001."),
+        ("Ann and Bo do the JetBrains seats.", "Our contact for JetBrains is Ann."),
+        ("The shop waits 4 seconds instead of 9.", "The shop has 9 threads."),
     ],
 )
 def test_what_stands_side_by_side_is_left_alone(one: str, two: str) -> None:

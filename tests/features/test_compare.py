@@ -76,6 +76,9 @@ def test_it_is_about_nothing_else_that_shares_a_word(new: str, old: str) -> None
         # What the old one said of the value before it is no part of its frame.
         ("Requests time out after 5 seconds.", "Requests time out after 45 seconds, not 10."),
         ("The owner of the shop is Bo.", "The owner of the shop is Al now, no longer Cy."),
+        ("The job may run for 45 minutes at most.", "The job may run for six hours at most."),
+        ("We monitor production with Zabbix.", "We monitor production with Datadog."),
+        ("We push our images to Quay.", "We push our images to Harbor."),
     ],
 )
 def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) -> None:
@@ -109,6 +112,8 @@ def test_what_somebody_moved_to_is_what_they_use(new: str, old: str) -> None:
         ("The login worker is deployed on Fridays.", "The cart client is deployed on Fridays."),
         ("Login workers are written in Go.", "Cart clients are written in Go."),
         ("Redis is fast.", "Kafka is fast."),
+        ("We argue with care.", "We argue with speed."),
+        ("We talk to Alice.", "We talk to Bob."),
         # One of many.
         ("A bucket of paint stands in room 1.", "A bucket of paint stands in room 2."),
         ("Old bills are kept elsewhere, case 1.", "Old bills are kept elsewhere, case 2."),

@@ -20,7 +20,17 @@ LAYERS = {
         *("hooks_plain", "bundle.files"),
     ),
     1: ("bundle",),
-    2: ("db", "llm", "embed_integer", "embed", "lexical", "localdb", "migrate", "prompts"),
+    2: (
+        "db",
+        "llm",
+        "embed_integer",
+        "embed",
+        "same_words",
+        "lexical",
+        "localdb",
+        "migrate",
+        "prompts",
+    ),
     3: ("features",),
     4: (
         "server",

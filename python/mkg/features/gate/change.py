@@ -5,132 +5,54 @@ is one short run of words of a kind that both share, and if all else is said by 
 of its own.
 """
 
-import re
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
-from mkg.features.gate.frame import (
-    ARTICLES,
-    GENERIC,
-    NEGATIONS,
-    NUMBERED,
-    PREPOSITIONS,
-    TIME,
-    VERBS,
-    kinds,
+from mkg.features.gate.frame import ARTICLES, NUMBERED, PREPOSITIONS, VERBS
+from mkg.features.gate.statement import (
+    UNITS,
+    Said,
+    Token,
+    about,
+    empty,
+    idle,
+    key,
+    kind,
+    light,
+    run_of,
+    sorts,
+    things,
 )
+from mkg.same_words import base, root, sense
 
-MOST_VALUE, MOST_UNSAID = 4, 2
-_TOKEN = re.compile(
-    r"`[^`\n]{1,80}`|https?://\S+|\d+(?:[.:-]\d+)+|[#~.]?/?\w[\w+#']*(?:[./\\_:@-]+\w[\w+#']*)*/?"
-)
-_HERE = Path(__file__).parent
+MOST_UNSAID = 2
 # What a new statement says of a change: then an earlier value was there.
 _NOW = frozenset(["now", "anymore", "henceforth", "today"])
-# How nouns are made of verbs, and how much of the verb has to be left.
-_NOUNS = (("ation", 5), ("ment", 4), ("ion", 4), ("al", 5), ("er", 3), ("or", 3))
-# Verbs whose past no ending tells; a statement is told as a fact or as what was decided.
-_PAST = {
-    "built": "build", "kept": "keep", "held": "hold", "sent": "send", "ran": "run", "led": "lead",
-    "wrote": "write", "written": "write", "grew": "grow", "made": "make",
-    "met": "meet", "spent": "spend", "found": "find", "told": "tell", "went": "go",
-    "chose": "choose", "began": "begin", "gave": "give", "given": "give", "paid": "pay",
-}  # fmt: skip
 # Verbs that a value follows, besides those of frames.
 _SAID = frozenset(["is", "are", "use", "take", "ask", "page", "see"])
-# Small words that say nothing, besides those that frames leave out.
-_OTHERS = frozenset(
-    ["its", "his", "her", "them", "us", "who", "whose", "which", "such", "too", "down", "more"]
-)
-# Kinds of words that make a value together with a number.
-_UNITS = frozenset(["month", "size", "duration"])
-# Who owns it may be asked, or took it over.
-_SAME = {"ask": "own", "took": "own", "responsibl": "own"}
 # Of these a thing has one at a time.
 _SOLE = frozenset(
     ["own", "lead", "head", "manag", "maintain", "contact", "respons", "charg", "captain", "oncal"]
 )
+# Sorts of values of which a thing has one, whatever is said of it.
+_STRONG = frozenset(
+    ["money", "licence", "channel", "host name", "email", "tongue", "branch", "merging", "secrets",
+     "ci", "tracker", "chat", "packages", "js_lint", "bundler", "shell"]
+)  # fmt: skip
+# What a sentence says of a value that is no more; and of a person.
+_LEFT = frozenset(["left", "instead", "longer", "dead", "gone", "retired", "quit", "rather"])
+_WENT = _LEFT | frozenset(
+    ["from", "not", "trouble", "was", "were", "former", "formerly", "old", "previous", "until",
+     "anymore", "dropped", "replaced", "renamed", "moved", "went", "place", "closed", "broken"]
+)  # fmt: skip
+# What says that nothing has gone.
+_BOTH = frozenset(["both", "also", "either", "too", "neither", "besides", "additionally"])
+# A statement that says otherwise what the value is of is further off than any that does not.
+_FAR = 10
 # What is read from one place and written to another has two places.
 _WAYS = (
     frozenset({"read", "import", "receiv", "pull", "get", "fetch", "download"}),
     frozenset({"write", "writ", "export", "send", "push", "giv", "upload"}),
 )
-
-
-def _words(name: str) -> frozenset[str]:
-    text = (_HERE / name).read_text(encoding="utf-8")
-    lines = (line for line in text.splitlines() if not line.startswith("#"))
-    return frozenset(base(word) for line in lines for word in line.split())
-
-
-def base(word: str) -> str:
-    """A word without what grammar adds to it: 'planned', 'plans' and 'plan' are one."""
-    if not word.replace("-", "").isalpha():
-        return word
-    for end in ("ing", "ed", "s"):
-        if word.endswith(end) and len(word) - len(end) >= 3 and not word.endswith("ss"):
-            word = word[: -len(end)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
-        word = word[:-1]
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
-
-
-def root(word: str) -> str:
-    """A word and whoever does it: 'owner' and 'own'."""
-    plain = base(_PAST.get(word, word))
-    for end, least in _NOUNS:
-        if plain.isalpha() and plain.endswith(end) and len(plain) - len(end) >= least:
-            plain = base(plain[: -len(end)])
-            break
-    return plain[:-1] if len(plain) > 5 and plain.endswith("y") else plain
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word of a statement, and where it stands among all of them."""
-
-    place: int
-    word: str
-    name: bool
-    code: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A statement as words that carry something, and the words in their order."""
-
-    tokens: tuple[Token, ...]
-    every: tuple[str, ...]
-    denies: bool
-    one: bool
-    """False where the subject is one of many: 'a bucket stands in room 1'."""
-
-
-@lru_cache(maxsize=4096)
-def said(text: str) -> Said:
-    """Take a statement apart."""
-    every: list[str] = []
-    tokens: list[Token] = []
-    for match in _TOKEN.finditer(text.replace("\u2019", "'")):
-        raw = match.group().rstrip(".:,;'")
-        code, word = raw.startswith("`"), raw.strip("`").casefold()
-        name = raw[:1].isupper()
-        place = len(every)
-        every.append(word)
-        month = word == "may" and name and place > 0
-        if not code and not month and _empty(word):
-            continue
-        tokens.append(Token(place, word, name, code))
-    denies = any(w in NEGATIONS or w.endswith("n't") for w in every)
-    one = not (every and every[0] in ARTICLES - {"the"})
-    return Said(tuple(tokens), tuple(every), denies, one)
-
-
-def _empty(word: str) -> bool:
-    known = (GENERIC, ARTICLES, TIME, NEGATIONS, PREPOSITIONS, _OTHERS)
-    return any(word in some for some in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +67,17 @@ class Apart:
 def apart(new: Said, old: Said) -> Apart:
     """Compare two statements word by word, whatever their order."""
     mine, theirs = _joined(new, old), _joined(old, new)
-    a, b = {_key(t) for t in mine}, {_key(t) for t in theirs}
+    a, b = {key(t) for t in mine}, {key(t) for t in theirs}
     return Apart(
         frozenset(a & b),
-        tuple(t for t in mine if _key(t) not in b),
-        tuple(t for t in theirs if _key(t) not in a),
+        tuple(t for t in mine if key(t) not in b),
+        tuple(t for t in theirs if key(t) not in a),
     )
-
-
-def _key(token: Token) -> str:
-    word = token.word if token.code else root(token.word.replace("-", ""))
-    return _SAME.get(word, word)
 
 
 def _joined(mine: Said, theirs: Said) -> list[Token]:
     """The tokens of one, with two as one word where the other writes them so: 'time out'."""
-    there = {_key(t) for t in theirs.tokens}
+    there = {key(t) for t in theirs.tokens}
     found: list[Token] = []
     for place, word in enumerate(mine.every[:-1]):
         both = word + mine.every[place + 1]
@@ -170,78 +87,19 @@ def _joined(mine: Said, theirs: Said) -> list[Token]:
     return sorted([*found, *(t for t in mine.tokens if t.place not in gone)], key=lambda t: t.place)
 
 
-def idle(token: Token, about: frozenset[str] = frozenset()) -> bool:
-    """Whether a word says nothing of its own beside a value: 'is set to', 'the folder'."""
-    return not token.code and (base(token.word) in light() or base(token.word) in about)
-
-
-def kind(run: tuple[Token, ...]) -> frozenset[str]:
-    """What sort of value a run of words is; empty for words that could be anything."""
-    if len(run) == 1 and run[0].code:
-        return frozenset({"code"})
-    words = [t.word for t in run]
-    each = [_sorts(w) for w in words if not w.isdigit()]
-    known = frozenset[str]().union(*each)
-    known = frozenset(one for one in known if all(one in some for some in each))
-    if len(each) < len(words):
-        # A number and its unit, a day and its month.
-        known &= _UNITS
-    if known:
-        return known
-    if len(words) == 1 and (form := _form(words[0])):
-        return form
-    return frozenset({"name"}) if words and all(t.name for t in run) else frozenset()
-
-
-def _form(word: str) -> frozenset[str]:
-    """What one word is by its form alone."""
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", word):
-        return frozenset({"month"})
-    if re.fullmatch(r"\d{1,2}:\d\d(?::\d\d)?", word):
-        return frozenset({"time"})
-    if "/" in word or re.search(r"\w\.[a-z]\w{1,4}$", word):
-        return frozenset({"path"})
-    if re.fullmatch(r"v?\d+(?:[._]\w+)+", word):
-        return frozenset({"version"})
-    if re.fullmatch(r"\d{1,2}", word):
-        return frozenset({"version", "number"})
-    if re.fullmatch(r"\d[\d,_]*[a-z]{0,3}%?", word):
-        return frozenset({"number"})
-    if word.startswith("#"):
-        return frozenset({"channel"})
-    if any(c.isdigit() for c in word):
-        # 'rack-12' and 'rack-7' are of one sort, 'rack-12' and 'eu-west-1' are not.
-        return frozenset({"id " + re.sub(r"[a-z]+", "a", re.sub(r"\d+", "#", word))})
-    return frozenset()
-
-
-def _sorts(word: str) -> frozenset[str]:
-    # 'May' is no month where it is a verb, so the list of months does not have it.
-    return frozenset({"month"}) if word == "may" else kinds().get(word, frozenset())
-
-
-def run_of(tokens: tuple[Token, ...], whole: Said) -> bool:
-    """Whether tokens stand side by side, as one value does."""
-    if not 0 < len(tokens) <= MOST_VALUE:
-        return False
-    first, last = tokens[0].place, tokens[-1].place
-    there = {t.place for t in tokens}
-    return all(p in there or _empty(whole.every[p]) for p in range(first, last))
-
-
 def gives_another(new: Said, old: Said, *, corrects: bool = False) -> bool:
     """Tell whether `new` gives the subject of `old` another value, without naming the old one."""
     if new.denies != old.denies or not (new.one and old.one):
         return False
     found = apart(new, old)
-    for about in _abouts(found):
-        mine = _value(found.mine, about)
-        theirs = _value(found.theirs, about)
+    for words in _abouts(found):
+        mine = _value(found.mine, words)
+        theirs = _value(found.theirs, words)
         if not (run_of(mine, new) and run_of(theirs, old)):
             continue
         both = kind(mine) & kind(theirs)
-        shared = {w for w in found.shared if w not in light() and w not in about}
-        whole = not shared and bool(about) and _ours(new) and _ours(old)
+        shared = {w for w in found.shared if w not in light() and w not in words}
+        whole = not shared and bool(words) and _ours(new) and _ours(old)
         marked = corrects or bool(_NOW & {*new.every, *old.every})
         if not both or not (shared or whole) or _ways(found):
             continue
@@ -249,7 +107,93 @@ def gives_another(new: Said, old: Said, *, corrects: bool = False) -> bool:
             continue
         if _told(mine, new, both) and _told(theirs, old, both):
             return True
+    apart_from = _ways(found) or _apart_from(new, old)
+    return not apart_from and _one_of_a_kind(found, new, old)
+
+
+def _one_of_a_kind(found: Apart, new: Said, old: Said) -> bool:
+    """Whether both give a subject a value of a sort of which it has one, whatever the words.
+
+    'Sits in B214' and 'you find them in E007': a room. Of numbers, paths and names there are many.
+    """
+    for mine in found.mine:
+        for theirs in found.theirs:
+            sort = kind((mine,)) & kind((theirs,))
+            if not sort or not (_strong(sort) or _counted(mine, new, theirs, old)):
+                continue
+            words = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
+            left = [[t for t in side if t not in {mine, theirs} and not idle(t, words)]
+                    for side in (found.mine, found.theirs)]  # fmt: skip
+            known = {w for w in found.shared if w not in light()}
+            if known and all(len(side) <= MOST_UNSAID for side in left):
+                return not any(kind((t,)) & sort for side in left for t in side)
     return False
+
+
+def _strong(sort: frozenset[str]) -> bool:
+    return bool(sort & _STRONG) or any(one.startswith("id ") for one in sort)
+
+
+def _counted(mine: Token, new: Said, theirs: Token, old: Said) -> bool:
+    """Whether both numbers are a rate, 'requests a minute', or an amount of money."""
+    one, other = (_counts(t, whole) for t, whole in ((mine, new), (theirs, old)))
+    return one is not None and one == other
+
+
+def _counts(number: Token, whole: Said) -> str | None:
+    """What a number is an amount of, where that tells enough: 'euro', 'request/minute'."""
+    after = whole.every[number.place + 1 : number.place + 4]
+    if after and "currency" in sorts(after[0]):
+        return "currency"
+    if len(after) == 3 and after[1] in {"a", "per", "an", "each"} and "duration" in sorts(after[2]):
+        return f"{sense(after[0])}/{sense(after[2])}"
+    return None
+
+
+def _apart_from(new: Said, old: Said) -> bool:
+    """Whether they speak of two things: 'the plan of the kiosk', 'the plan of the web shop'.
+
+    Whose it is stands last: 'the price of the plan of the web shop'.
+    """
+    one, other = things(new), things(old)
+    return bool(one and other) and not (one[-1] <= other[-1] or other[-1] <= one[-1])
+
+
+def takes_over(new: Said, old: Said) -> int | None:
+    """How far `old` is from a sentence that has its value, another, and says that something went.
+
+    'b.dev is dead, the address is c.dev', 'Ann has left, Bo does the licences'.
+    """
+    every = {*new.every}
+    if not every & _WENT or every & _BOTH or _apart_from(new, old):
+        return None
+    found = apart(new, old)
+    theirs = {key(t): t for t in old.tokens}
+    for here in new.tokens:
+        was = theirs.get(key(here))
+        if was is None or idle(here):
+            continue
+        sort = kind((here,)) & kind((was,))
+        given = [t for t in found.mine if kind((t,)) & sort]
+        if not sort or len(given) != 1 or not run_of((here,), new):
+            continue
+        if "name" in sort and not every & _LEFT:
+            continue
+        if sort & {"number", *UNITS} and not _counts_alike(was, old, new):
+            continue
+        words = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
+        known = {w for w in found.shared if w not in light() and w not in words} - {key(here)}
+        if known or (_strong(sort) and _ours(new) and _ours(old)):
+            return _FAR + len([t for t in (*found.mine, *found.theirs) if not idle(t, words)])
+    return None
+
+
+def _counts_alike(was: Token, old: Said, new: Said) -> bool:
+    """Whether what the old number counts is spoken of: 'threads' of '32 threads'."""
+    after = [w for w in old.every[was.place + 1 : was.place + 4] if not empty(w)]
+    before = [w for w in old.every[max(0, was.place - 2) : was.place] if not empty(w)]
+    said = {key(t) for t in new.tokens}
+    return any(sense(w) in said for w in (after[:2] or before))
 
 
 def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
@@ -259,25 +203,47 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
         gone: the value that `new` says is replaced.
         given: the value that takes its place, empty where that is not told apart.
     """
-    value = {_key(t) for t in gone.tokens if not idle(t)} or {_key(t) for t in gone.tokens}
-    there = {_key(t) for t in old.tokens}
-    later = {_key(t) for t in given.tokens if not idle(t)}
+    value = {key(t) for t in gone.tokens if not idle(t)} or {key(t) for t in gone.tokens}
+    there = {key(t) for t in old.tokens}
+    later = {key(t) for t in given.tokens if not idle(t)}
     if not value or not value <= there or (later and later <= there):
         return None
-    sort = kind(tuple(t for t in gone.tokens if _key(t) in value))
+    sort = kind(tuple(t for t in gone.tokens if key(t) in value))
     found = apart(new, old)
     sorts = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
     shared = found.shared - value
-    mine = tuple(t for t in found.mine if not idle(t, sorts) and _key(t) not in later)
-    went = {_key(t) for t in gone.tokens}
-    theirs = tuple(t for t in found.theirs if not idle(t, sorts) and _key(t) not in went)
+    mine = tuple(t for t in found.mine if not idle(t, sorts) and key(t) not in later)
+    went = {key(t) for t in gone.tokens}
+    theirs = tuple(t for t in found.theirs if not idle(t, sorts) and key(t) not in went)
     if not later:
         # The new value is what is of the old one's sort, or the only thing that is left.
         mine = tuple(t for t in mine if not (sort and kind((t,)) & sort))
-    if (mine and theirs) or len(mine) > MOST_UNSAID or len(theirs) > MOST_UNSAID:
+    if len(mine) > MOST_UNSAID or len(theirs) > MOST_UNSAID:
         return None
+    if mine and theirs:
+        # 'Boots from a.py, no longer from b.py' and 'the entry is b.py': few things are b.py.
+        known = {w for w in shared if w not in light()}
+        sure = _telling(sort) or not (
+            _apart_from(new, old)
+            or (sort & {"number", *UNITS} and not _of_the_same(old, new, gone))
+        )
+        return _FAR + len(mine) + len(theirs) if known and sure else None
     whole = not mine and not theirs and bool(sorts) and (_ours(old) or _ours(new))
     return len(mine) + len(theirs) if shared or whole else None
+
+
+def _of_the_same(old: Said, new: Said, gone: Said) -> bool:
+    """Whether what the old number counts is spoken of: '4 retries' in 'is retried 4 times'."""
+    value = {key(t) for t in gone.tokens}
+    whose = frozenset[str]().union(*things(old)[-1:])
+    said = {key(t) for t in new.tokens}
+    told = {key(t) for t in old.tokens} - value - whose
+    return any(word in said and word not in light() for word in told)
+
+
+def _telling(sort: frozenset[str]) -> bool:
+    """Whether a value is of a sort of which hardly two things have the same: a path, a command."""
+    return not sort.isdisjoint({"path", "code", "channel"}) or sort == frozenset({"version"})
 
 
 def _value(tokens: tuple[Token, ...], about: frozenset[str]) -> tuple[Token, ...]:
@@ -312,7 +278,7 @@ def _told(run: tuple[Token, ...], whole: Said, both: frozenset[str]) -> bool:
     before, after = whole.every[:first], whole.every[last + 1 :]
     if not before:
         acts = bool(after) and (after[0].endswith(("s", "ed")) or after[0] == "took")
-        return acts if "name" in both else not both.isdisjoint({"number", "code", *_UNITS})
+        return acts if "name" in both else not both.isdisjoint({"number", "code", *UNITS})
     if before[-1] in NUMBERED:
         return False
     vague = both <= {"name"} or any(one.startswith("id ") for one in both)
@@ -321,20 +287,3 @@ def _told(run: tuple[Token, ...], whole: Said, both: frozenset[str]) -> bool:
     if before[-1] in PREPOSITIONS or not any(w in VERBS or w in _SAID for w in after):
         return True
     return any(w in VERBS or w in _SAID or base(w) in light() for w in before)
-
-
-@lru_cache(maxsize=1)
-def light() -> frozenset[str]:
-    """Words that say nothing of their own beside a value."""
-    return _words("light.txt")
-
-
-@lru_cache(maxsize=1)
-def about() -> dict[str, frozenset[str]]:
-    """Of each kind of value the words that only say that it is one."""
-    found: dict[str, frozenset[str]] = {}
-    for line in (_HERE / "kinds_about.txt").read_text(encoding="utf-8").splitlines():
-        name, colon, words = line.partition(":")
-        if colon and not line.startswith("#"):
-            found[name] = frozenset(base(w) for w in words.split())
-    return found

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mkg.features.gate.change import gives_another, replaces_in, said
+from mkg.features.gate.change import gives_another, replaces_in, takes_over
 from mkg.features.gate.correction import as_state, replaces, standing
 from mkg.features.gate.frame import (
     GENERIC,
@@ -20,6 +20,7 @@ from mkg.features.gate.frame import (
     slot,
     stem,
 )
+from mkg.features.gate.statement import said
 
 Kind = Literal["names", "changes", "doubt", "refused", "nothing"]
 _SAME = 0.6
@@ -54,6 +55,11 @@ def compare(new: str, old: str, *, corrects: bool = False) -> Relation:
         apart = replaces_in(said(left), said(kept), gone, given)
         if apart is not None and not _gives_up(old, named.old):
             return Relation("names", "the statement names the value that it replaces", apart)
+    over = takes_over(said(new), said(kept))
+    if over is not None:
+        return Relation(
+            "names", "the statement has the old value and one that took its place", over
+        )
     place = slot(mine, theirs)
     unique, names = mine.unique and theirs.unique, mine.names and theirs.names
     if place is not None and is_value(place, unique=unique, names=names):

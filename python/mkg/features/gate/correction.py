@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mkg.features.gate.change import Token, kind, said
 from mkg.features.gate.frame import GENERIC, VERBS, stem, words
+from mkg.features.gate.statement import Token, kind, said
 
 _I = re.IGNORECASE
 _WORD = r"[~.]?[^\s,;.!?]+(?:[.:/][^\s,;.!?]+)*"
@@ -26,11 +26,20 @@ _FORMS = tuple(
     for pattern in (
         r"\b(?:instead of|rather than|in place of|anstatt|statt|au lieu de|en vez de)"
         rf"\s+{_AT}{_OLD}{_END}",
-        r"\b(?:switched|moved|migrated|changed|went|upgraded|downgraded|switching|moving)\b"
+        r"\b(?:switched|moved|migrated|changed|went|upgraded|downgraded|switching|moving|renamed|raised"
+        r"|lowered|bumped|increased|reduced|extended|shortened|transferred|converted|relicensed|shifted)\b"
         rf"[^,;.]{{0,60}}?\bfrom\s+(?:the\s+)?{_OLD}\s+(?:over\s+)?to\s+(?:the\s+)?{_NEW}{_END}",
         rf"\b(?:replaced|renamed|swapped|exchanged|traded)\s+(?:the\s+)?{_OLD}"
         rf"\s+(?:with|by|to|for)\s+(?:the\s+)?{_NEW}{_END}",
         rf"\breplace[sd]\s+(?:the\s+)?{_OLD}{_END}",
+        rf"\boff\s+(?:of\s+)?(?:the\s+)?{_OLD}\s+(?:and\s+)?(?:on)?to\s+(?:the\s+)?{_NEW}{_END}",
+        rf"\b(?:stopped|quit)\s+\w+ing\s+{_OLD}{_END}",
+        r"\b(?:gave up|cancell?ed|abandoned|retired|removed|ditched|out of)\s+"
+        rf"(?:the\s+)?{_OLD}{_END}",
+        rf"(?:^|[,;]\s*)(?:the\s+)?{_OLD}\s+(?:is|was|are|were|has been|have been|will be|has|have)"
+        r"\s+(?:already\s+|now\s+)?(?:locked|taken|dead|gone|left|closed|rejected|trouble|retired"
+        r"|deprecated|removed|blocked|dropped|shut)\b",
+        rf"\bthat\s+(?:was|were|used to be)\s+{_OLD}\s+(?:is|are)\s+(?:now\s+)?{_NEW}{_END}",
         rf"\b(?:dropped|ditched|abandoned|retired)\s+(?:the\s+)?{_OLD}"
         rf"\s+(?:for|in favou?r of)\s+(?:the\s+)?{_NEW}{_END}",
         rf"^{_OLD}\s+(?:handed|hands|passed|gave)\b[^,;.]{{0,60}}?\bto\s+{_NEW}{_END}",

@@ -78,6 +78,7 @@ _ORDERED = _set(
     "instead than over from to into before after replace replaced replaces not no never unless "
     "without by statt nicht au lieu pas en vez"
 )
+_COUNTS = _set("one two three four five six seven eight nine ten eleven twelve a an half")
 MOST_VALUE = 4
 _NAMES = re.compile(
     r"(?!(?:the|our|my|this|that|all|every|each|an?)\b)\w\S*(?:\s\S+)?\s(?:is|are)\s(?:the|our|my)\b",
@@ -177,12 +178,21 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
     if place.before[:1] and digits(place.before[:1]):
         # The number is said first, so what follows is whose it is.
         return False
-    verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)
-    if verb is None:
-        return False
     if place.before[-1] in NUMBERED:
         return False
+    if _amounts(place.new, place.old):
+        return _tells((*place.before, *place.after))
+    verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)
+    if verb is None:
+        return _ends_in_a_name(place)
+    if not digits(place.new) and not digits(place.old) and _typed((*place.before, *place.after)):
+        # The value stands elsewhere, so what differs is whose it is.
+        return alike(place.new, place.old)
     if digits(place.new) and digits(place.old):
+        new, old = ([w for w in part if not digits((w,))] for part in (place.new, place.old))
+        if new and old and new != old and not alike(tuple(new), tuple(old)):
+            # 'The mail cache 60', 'the web shop 90': the number differs, and so does whose it is.
+            return False
         return _tells((*place.before, *place.after)) or alike(place.new, place.old)
     if place.before[-1] in {"for", "of", "before", "after"}:
         # The purpose differs, not the value: 'Redis for caching' and 'Redis for queues'.
@@ -198,9 +208,37 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
     return _tells((*place.before, *place.after)) or alike(place.new, place.old)
 
 
+def _amounts(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
+    """Whether both are so much of one sort: 'six hours' and '45 minutes'."""
+    return all(
+        1 < len(part) <= 2 and (digits(part[:1]) or part[0] in _COUNTS) for part in (new, old)
+    ) and alike(new[1:], old[1:])
+
+
+def _ends_in_a_name(place: Slot) -> bool:
+    """Whether something is done with, in or to another thing: 'we monitor production with Zabbix'.
+
+    What is done must be said in two words at least besides; 'ship with care' says too little.
+    """
+    said = [w for w in place.before[:-1] if w not in GENERIC and w not in PREPOSITIONS]
+    return (
+        not place.after
+        and place.before[0] == "we"
+        and place.before[-1] in {"with", "in", "to", "on", "by"}
+        and len(said) >= 2
+        and len(place.new) <= 2
+        and len(place.old) <= 2
+    )
+
+
 def digits(part: tuple[str, ...]) -> bool:
     """Tell whether a value is made of numbers, versions or amounts."""
     return any(c.isdigit() for word in part for c in word)
+
+
+def _typed(rest: tuple[str, ...]) -> bool:
+    """Whether a number or a path is among the words."""
+    return any(c.isdigit() or c in "/`" for word in rest for c in word)
 
 
 def alike(new: tuple[str, ...], old: tuple[str, ...]) -> bool:

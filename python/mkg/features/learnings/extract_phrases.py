@@ -160,6 +160,8 @@ VALUED = re.compile(
     r"\d|`|\bnow\b|(?-i:\s[A-Z])|\w[/.]\w|^(?:we|our)\s(?!(?:should|could|can|need|have|had|did|tried)\b)",
     _I,
 )
+# After 'correction:', what is said of a thing; the gate takes it where it gives it another value.
+OF_A_THING = re.compile(r"^(?:the|our|every|all)\s+\w+(?:\s+[\w./@`'-]+){3,}", _I)
 USE_INSTEAD = re.compile(
     r"^(?:please\s+)?(?:use|call|run|prefer|take|verwende|utilise|usa)\s+.+\b(?:instead of|rather "
     r"than|"

@@ -166,7 +166,8 @@ def _replacement(visible: str, main: str) -> Found | None:
     rest = visible[start:]
     if say.MOMENT.search(main) or say.NO_TALK.match(rest) or say.PRONOUN.match(rest):
         return None
-    if replaces(rest) is not None or (match is not None and say.VALUED.search(rest)):
+    told = match is not None and (say.VALUED.search(rest) or say.OF_A_THING.match(rest))
+    if replaces(rest) is not None or told:
         return Found(start, len(visible), CORRECTED, False, 0.4)
     return None
 

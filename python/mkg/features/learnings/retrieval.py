@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from mkg import embed, lexical, log
+from mkg import embed, lexical, log, same_words
 from mkg.bundle import Runner
 from mkg.embed import Embedder
 from mkg.errors import ModelError, Refused
@@ -138,7 +138,7 @@ def hits(
     return learnings.search(
         run,
         owner_key=owner_key,
-        terms=lexical.lucene(query.terms, lexical.owner_token(owner_key)),
+        terms=_asked(query, owner_key),
         vector=query.vector,
         embedding_model=query.model or "",
         statuses=list(statuses),
@@ -174,10 +174,16 @@ def held_at(
     return learnings.as_of(
         run,
         owner_key=owner_key,
-        terms=lexical.lucene(query.terms, lexical.owner_token(owner_key)),
+        terms=_asked(query, owner_key),
         vector=query.vector,
         embedding_model=query.model or "",
         at=at.isoformat(),
         pool=max(POOL, limit * 2),
         limit=limit,
     )
+
+
+def _asked(query: Query, owner_key: str) -> str:
+    """The words of a question and others for the same things: who asks has time for them."""
+    token = lexical.owner_token(owner_key)
+    return lexical.lucene(query.terms, token, also=same_words.others(query.terms))
