@@ -74,6 +74,18 @@ def test_another_value_in_other_words_is_a_change(new: str, old: str) -> None:
         ("bot_a is locked, the job uses bot_b now.", "The job connects as bot_a."),
         ("The shop gets 9 retries instead of 4.", "Failed calls to the shop are retried 4 times."),
         ("We renamed the default branch from main to edge.", "Our default branch is main."),
+        (
+            "We switched the login of the job from bot_a to bot_b.",
+            "The job signs in as bot_a.",
+        ),
+        (
+            "Our dashboards are in Grafana, no longer in Zabbix.",
+            "We monitor production with Zabbix.",
+        ),
+        (
+            "The shop forgets people after 9 minutes, no longer after four hours.",
+            "We changed the session length of the shop from one hour to four hours.",
+        ),
     ],
 )
 def test_whoever_names_the_old_value_replaces_it_whatever_the_words(new: str, old: str) -> None:
@@ -113,6 +125,7 @@ def test_whoever_names_the_old_value_replaces_it_whatever_the_words(new: str, ol
         ("Logs of the mail worker are in /var/a.", "Logs of the mail queue are in /var/b."),
         ("b.x.dev is dead, the address of the shop is c.x.dev.", "The mail queue is at b.x.dev."),
         ("The mail queue gets 9 retries instead of 4.", "The mail client gets 4 retries."),
+        ("There are four people on the data team.", "There are four people on the mobile team."),
         # The old value is spoken of, and nothing is said to have gone.
         ("The shop listens on 7001 and 7002.", "The port of the shop is 7001."),
         ("Ann and Bo do the JetBrains seats.", "Our contact for JetBrains is Ann."),

@@ -79,6 +79,9 @@ def test_it_is_about_nothing_else_that_shares_a_word(new: str, old: str) -> None
         ("The job may run for 45 minutes at most.", "The job may run for six hours at most."),
         ("We monitor production with Zabbix.", "We monitor production with Datadog."),
         ("We push our images to Quay.", "We push our images to Harbor."),
+        ("The job may run for two hours at most.", "The job may run for six hours at most."),
+        ("A sprint is two weeks long.", "A sprint is three weeks long."),
+        ("You get a JetBrains licence from Al.", "You get a JetBrains licence from Bo."),
     ],
 )
 def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) -> None:

@@ -153,10 +153,19 @@ def _counts(number: Token, whole: Said) -> str | None:
 def _apart_from(new: Said, old: Said) -> bool:
     """Whether they speak of two things: 'the plan of the kiosk', 'the plan of the web shop'.
 
-    Whose it is stands last: 'the price of the plan of the web shop'.
+    Whose it is mostly stands last; else each has to name something that the other does not.
     """
     one, other = things(new), things(old)
-    return bool(one and other) and not (one[-1] <= other[-1] or other[-1] <= one[-1])
+    if not one or not other or _one_thing(one[-1], other[-1]):
+        return False
+    return all(
+        any(not any(_one_thing(thing, known) for known in there) for thing in here)
+        for here, there in ((one, other), (other, one))
+    )
+
+
+def _one_thing(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one <= other or other <= one
 
 
 def takes_over(new: Said, old: Said) -> int | None:
@@ -208,7 +217,7 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
     later = {key(t) for t in given.tokens if not idle(t)}
     if not value or not value <= there or (later and later <= there):
         return None
-    sort = kind(tuple(t for t in gone.tokens if key(t) in value))
+    sort = kind(tuple(t for t in gone.tokens if key(t) in value)) or kind(gone.tokens)
     found = apart(new, old)
     sorts = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
     shared = found.shared - value
@@ -218,24 +227,36 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
     if not later:
         # The new value is what is of the old one's sort, or the only thing that is left.
         mine = tuple(t for t in mine if not (sort and kind((t,)) & sort))
-    if len(mine) > MOST_UNSAID or len(theirs) > MOST_UNSAID:
+    if len(mine) > MOST_UNSAID + 1 or len(theirs) > MOST_UNSAID + 1:
         return None
     if mine and theirs:
         # 'Boots from a.py, no longer from b.py' and 'the entry is b.py': few things are b.py.
         known = {w for w in shared if w not in light()}
+        if not known and _ours(new) and _ours(old) and (sort or any(t.name for t in gone.tokens)):
+            # 'Our dashboards are in Grafana, no longer in Zabbix', 'we monitor with Zabbix'.
+            return None if sort & {"number", *UNITS} else 2 * _FAR + len(mine) + len(theirs)
         sure = _telling(sort) or not (
             _apart_from(new, old)
             or (sort & {"number", *UNITS} and not _of_the_same(old, new, gone))
         )
         return _FAR + len(mine) + len(theirs) if known and sure else None
-    whole = not mine and not theirs and bool(sorts) and (_ours(old) or _ours(new))
+    if max(len(mine), len(theirs)) > MOST_UNSAID:
+        return None
+    ours = _ours(old) or _ours(new) or (_strong(sort) and not things(new))
+    whole = not mine and not theirs and bool(sorts) and ours
     return len(mine) + len(theirs) if shared or whole else None
 
 
 def _of_the_same(old: Said, new: Said, gone: Said) -> bool:
     """Whether what the old number counts is spoken of: '4 retries' in 'is retried 4 times'."""
     value = {key(t) for t in gone.tokens}
-    whose = frozenset[str]().union(*things(old)[-1:])
+    if len(gone.tokens) > 1:
+        # 'Four hours': the number and what it is of.
+        return True
+    spoken = things(new)
+    whose = frozenset[str]().union(
+        *(one for one in things(old)[-1:] if any(_one_thing(one, other) for other in spoken))
+    )
     said = {key(t) for t in new.tokens}
     told = {key(t) for t in old.tokens} - value - whose
     return any(word in said and word not in light() for word in told)

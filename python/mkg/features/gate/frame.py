@@ -78,7 +78,7 @@ _ORDERED = _set(
     "instead than over from to into before after replace replaced replaces not no never unless "
     "without by statt nicht au lieu pas en vez"
 )
-_COUNTS = _set("one two three four five six seven eight nine ten eleven twelve a an half")
+COUNTS = _set("one two three four five six seven eight nine ten eleven twelve a an half")
 MOST_VALUE = 4
 _NAMES = re.compile(
     r"(?!(?:the|our|my|this|that|all|every|each|an?)\b)\w\S*(?:\s\S+)?\s(?:is|are)\s(?:the|our|my)\b",
@@ -167,6 +167,8 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
 
     A place before the verb is the subject itself: 'staging' and 'production' are two servers.
     """
+    if _amounts(place):
+        return _tells((*place.before, *place.after))
     if not unique:
         return False
     if not place.before:
@@ -180,8 +182,6 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
         return False
     if place.before[-1] in NUMBERED:
         return False
-    if _amounts(place.new, place.old):
-        return _tells((*place.before, *place.after))
     verb = next((i for i, w in enumerate(place.before) if w in VERBS), None)
     if verb is None:
         return _ends_in_a_name(place)
@@ -208,10 +208,15 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
     return _tells((*place.before, *place.after)) or alike(place.new, place.old)
 
 
-def _amounts(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
-    """Whether both are so much of one sort: 'six hours' and '45 minutes'."""
+def _amounts(place: Slot) -> bool:
+    """Whether both are so much of one sort: 'six hours' and '45 minutes', 'two' and 'six' hours."""
+    if not place.before or place.before[-1] in NUMBERED:
+        return False
+    new, old = place.new, place.old
+    if len(new) == len(old) == 1:
+        return {*new, *old} <= COUNTS and bool(kinds().get(place.after[0] if place.after else ""))
     return all(
-        1 < len(part) <= 2 and (digits(part[:1]) or part[0] in _COUNTS) for part in (new, old)
+        len(part) == 2 and (digits(part[:1]) or part[0] in COUNTS) for part in (new, old)
     ) and alike(new[1:], old[1:])
 
 
@@ -223,8 +228,8 @@ def _ends_in_a_name(place: Slot) -> bool:
     said = [w for w in place.before[:-1] if w not in GENERIC and w not in PREPOSITIONS]
     return (
         not place.after
-        and place.before[0] == "we"
-        and place.before[-1] in {"with", "in", "to", "on", "by"}
+        and place.before[0] in {"we", "you"}
+        and place.before[-1] in {"with", "in", "to", "on", "by", "from"}
         and len(said) >= 2
         and len(place.new) <= 2
         and len(place.old) <= 2
@@ -238,7 +243,8 @@ def digits(part: tuple[str, ...]) -> bool:
 
 def _typed(rest: tuple[str, ...]) -> bool:
     """Whether a number or a path is among the words."""
-    return any(c.isdigit() or c in "/`" for word in rest for c in word)
+    counted = COUNTS - {"a", "an", "one", "half"}
+    return any(word in counted or any(c.isdigit() or c in "/`" for c in word) for word in rest)
 
 
 def alike(new: tuple[str, ...], old: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from mkg.features.gate.frame import ARTICLES, GENERIC, NEGATIONS, PREPOSITIONS, TIME, kinds
+from mkg.features.gate.frame import ARTICLES, COUNTS, GENERIC, NEGATIONS, PREPOSITIONS, TIME, kinds
 from mkg.same_words import base, in_one, sense
 
 MOST_VALUE = 4
@@ -95,7 +95,7 @@ def kind(run: tuple[Token, ...]) -> frozenset[str]:
     if len(run) == 1 and run[0].code:
         return frozenset({"code"})
     words = [t.word for t in run]
-    each = [sorts(w) for w in words if not w.isdigit()]
+    each = [sorts(w) for w in words if not (w.isdigit() or w in COUNTS)]
     known = frozenset[str]().union(*each)
     known = frozenset(one for one in known if all(one in some for some in each))
     if len(each) < len(words):
