@@ -37,17 +37,22 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything: `rounds` of single events, `bursts` of eight, `apart` against uv."""
+    """How much of everything: `rounds` of single events, `bursts` of eight, `apart` against uv.
+
+    `before` anything is timed as many prompts and events are answered: a server that was started
+    for the bench compiles its code while it runs, on the cores that are measured.
+    """
 
     learnings: int
     rounds: int
     bursts: int
     apart: int
+    before: int
     warm: int = 5
 
 
-FULL = Size(learnings=10_000, rounds=200, bursts=25, apart=50)
-QUICK = Size(learnings=1_000, rounds=20, bursts=4, apart=3)
+FULL = Size(learnings=10_000, rounds=200, bursts=25, apart=50, before=400)
+QUICK = Size(learnings=1_000, rounds=20, bursts=4, apart=3, before=5)
 
 
 @dataclass
@@ -155,6 +160,11 @@ def measure(run: Neo4jRunner, store: Server, size: Size, say: Say) -> Report:
     )
     load = os.getloadavg()[0]
     with desk(store) as at:
+        say(f"{size.before} prompts and events before anything is timed")
+        for _ in range(size.before):
+            at.ask(1)
+            at.run([at.hook("PostToolUse")])
+        at.stored()
         rows, notes = _walls(at, size, say)
         more, told = _processor(at, size, say)
         apart, side_by_side = _apart(at, size, say)

@@ -65,7 +65,7 @@ def test_the_clock_of_another_process_counts_threads_that_have_ended() -> None:
 def test_the_hook_bench_runs_on_a_real_store_and_sets_its_bars_as_ratios(
     live: Live, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    size = hooks.Size(learnings=100, rounds=2, bursts=1, apart=1, warm=1)
+    size = hooks.Size(learnings=100, rounds=2, bursts=1, apart=1, before=1, warm=1)
     before = Path.cwd()
     found = hooks.measure(live.run, live.server, size, lambda text: None)
     bars = [(row.bar, row.sense) for row in found.rows if row.bar is not None]
