@@ -72,7 +72,9 @@ def facts(count: int, *, way: Way = "plain", seed: int = 11) -> list[Fact]:
     chance, table = random.Random(seed), _table()
     made: list[Fact] = []
     for half in HALVES:
-        left = [(kind, _places(kind, table, chance)) for kind in table.kinds if kind.half == half]
+        left = [
+            (kind, _places(kind, table, chance, way)) for kind in table.kinds if kind.half == half
+        ]
         number = 0
         while number < count // 2:
             # A project has one package manager: when all have theirs, others have more facts.
@@ -87,8 +89,10 @@ def facts(count: int, *, way: Way = "plain", seed: int = 11) -> list[Fact]:
     return made
 
 
-def _places(kind: Kind, table: _Table, chance: random.Random) -> list[tuple[int, str]]:
-    found = [(p, s) for p in range(PROJECTS) for s in table.subjects[kind.of]]
+def _places(kind: Kind, table: _Table, chance: random.Random, way: Way) -> list[tuple[int, str]]:
+    # Projects of their own: two facts of one place would give it two values.
+    first = PROJECTS if way == "reworded" else 0
+    found = [(p, s) for p in range(first, first + PROJECTS) for s in table.subjects[kind.of]]
     chance.shuffle(found)
     return found
 

@@ -50,6 +50,11 @@ def test_the_bench_tells_facts_through_the_hooks_and_asks_for_them(live: Live) -
     assert sum(one.moments for one in answered) >= sum(len(fact.told) for fact in made) - 3
 
 
+def test_facts_told_in_two_ways_are_of_different_projects() -> None:
+    plain, other = ({fact.project for fact in facts(90, way=way)} for way in ("plain", "reworded"))
+    assert plain and other and not plain & other
+
+
 def test_a_change_names_what_goes_or_is_the_sentence_from_before_unless_it_is_reworded() -> None:
     for way in ("plain", "reworded"):
         for fact in facts(120, way=way):
