@@ -158,11 +158,9 @@ def _vectors(session: Any, tokenizer: Any, texts: list[str]) -> list[list[float]
     ids = np.array([e.ids for e in encoded], dtype=np.int64)
     mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
     feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    wanted = {i.name for i in session.get_inputs()}
-    output = session.run(None, {k: v for k, v in feeds.items() if k in wanted})[0]
-    if output.ndim == 3:
-        weight = mask[:, :, None].astype(output.dtype)
-        output = (output * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
+    each = session.run(None, feeds)[0]
+    weight = mask[:, :, None].astype(each.dtype)
+    output = (each * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-9)
     output = output / np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
     return [[float(x) for x in row] for row in output]
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from mkg import word_lists
+
 # How nouns are made of verbs, and how much of the verb has to be left.
 _NOUNS = (("ation", 5), ("ment", 4), ("ion", 4), ("al", 5), ("er", 3), ("or", 3))
 # Verbs whose past no ending tells; a statement is told as a fact or as what was decided.
@@ -71,9 +73,8 @@ def others(words: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=1)
 def _groups() -> dict[str, tuple[str, ...]]:
     """Each group by its first word's root."""
-    text = Path(__file__).with_name("same_words.txt").read_text(encoding="utf-8")
-    lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
-    return {root(words[0].replace("-", "")): tuple(words) for words in lines}
+    listed = word_lists.rows(Path(__file__).with_name("same_words.txt"))
+    return {root(words[0].replace("-", "")): tuple(words) for words in listed}
 
 
 @lru_cache(maxsize=1)

@@ -25,6 +25,7 @@ LAYERS = {
         "llm",
         "embed_integer",
         "embed",
+        "word_lists",
         "same_words",
         "lexical",
         "localdb",

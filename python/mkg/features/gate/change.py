@@ -13,6 +13,7 @@ from mkg.features.gate.statement import (
     Said,
     Token,
     about,
+    about_any,
     empty,
     idle,
     key,
@@ -46,6 +47,8 @@ _WENT = _LEFT | frozenset(
 )  # fmt: skip
 # What says that nothing has gone.
 _BOTH = frozenset(["both", "also", "either", "too", "neither", "besides", "additionally"])
+# Sorts of which a bare number may be a value: what is counted tells which.
+_NUMBERS = frozenset({"number", *UNITS})
 # A statement that says otherwise what the value is of is further off than any that does not.
 _FAR = 10
 # What is read from one place and written to another has two places.
@@ -107,8 +110,8 @@ def gives_another(new: Said, old: Said, *, corrects: bool = False) -> bool:
             continue
         if _told(mine, new, both) and _told(theirs, old, both):
             return True
-    apart_from = _ways(found) or _apart_from(new, old)
-    return not apart_from and _one_of_a_kind(found, new, old)
+    # In this order: most pairs have no such sort, and nothing else need be looked at.
+    return _one_of_a_kind(found, new, old) and not (_ways(found) or _apart_from(new, old))
 
 
 def _one_of_a_kind(found: Apart, new: Said, old: Said) -> bool:
@@ -121,7 +124,7 @@ def _one_of_a_kind(found: Apart, new: Said, old: Said) -> bool:
             sort = kind((mine,)) & kind((theirs,))
             if not sort or not (_strong(sort) or _counted(mine, new, theirs, old)):
                 continue
-            words = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
+            words = about_any(sort)
             left = [[t for t in side if t not in {mine, theirs} and not idle(t, words)]
                     for side in (found.mine, found.theirs)]  # fmt: skip
             known = {w for w in found.shared if w not in light()}
@@ -188,9 +191,9 @@ def takes_over(new: Said, old: Said) -> int | None:
             continue
         if "name" in sort and not every & _LEFT:
             continue
-        if sort & {"number", *UNITS} and not _counts_alike(was, old, new):
+        if sort & _NUMBERS and not _counts_alike(was, old, new):
             continue
-        words = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
+        words = about_any(sort)
         known = {w for w in found.shared if w not in light() and w not in words} - {key(here)}
         if known or (_strong(sort) and _ours(new) and _ours(old)):
             return _FAR + len([t for t in (*found.mine, *found.theirs) if not idle(t, words)])
@@ -219,11 +222,11 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
         return None
     sort = kind(tuple(t for t in gone.tokens if key(t) in value)) or kind(gone.tokens)
     found = apart(new, old)
-    sorts = frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
+    words = about_any(sort)
     shared = found.shared - value
-    mine = tuple(t for t in found.mine if not idle(t, sorts) and key(t) not in later)
+    mine = tuple(t for t in found.mine if not idle(t, words) and key(t) not in later)
     went = {key(t) for t in gone.tokens}
-    theirs = tuple(t for t in found.theirs if not idle(t, sorts) and key(t) not in went)
+    theirs = tuple(t for t in found.theirs if not idle(t, words) and key(t) not in went)
     if not later:
         # The new value is what is of the old one's sort, or the only thing that is left.
         mine = tuple(t for t in mine if not (sort and kind((t,)) & sort))
@@ -234,25 +237,24 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
         known = {w for w in shared if w not in light()}
         if not known and _ours(new) and _ours(old) and (sort or any(t.name for t in gone.tokens)):
             # 'Our dashboards are in Grafana, no longer in Zabbix', 'we monitor with Zabbix'.
-            return None if sort & {"number", *UNITS} else 2 * _FAR + len(mine) + len(theirs)
+            return None if sort & _NUMBERS else 2 * _FAR + len(mine) + len(theirs)
         sure = _telling(sort) or not (
-            _apart_from(new, old)
-            or (sort & {"number", *UNITS} and not _of_the_same(old, new, gone))
+            _apart_from(new, old) or (sort & _NUMBERS and not _of_the_same(old, new, gone))
         )
         return _FAR + len(mine) + len(theirs) if known and sure else None
     if max(len(mine), len(theirs)) > MOST_UNSAID:
         return None
     ours = _ours(old) or _ours(new) or (_strong(sort) and not things(new))
-    whole = not mine and not theirs and bool(sorts) and ours
+    whole = not mine and not theirs and bool(words) and ours
     return len(mine) + len(theirs) if shared or whole else None
 
 
 def _of_the_same(old: Said, new: Said, gone: Said) -> bool:
     """Whether what the old number counts is spoken of: '4 retries' in 'is retried 4 times'."""
-    value = {key(t) for t in gone.tokens}
     if len(gone.tokens) > 1:
         # 'Four hours': the number and what it is of.
         return True
+    value = {key(t) for t in gone.tokens}
     spoken = things(new)
     whose = frozenset[str]().union(
         *(one for one in things(old)[-1:] if any(_one_thing(one, other) for other in spoken))
@@ -299,7 +301,7 @@ def _told(run: tuple[Token, ...], whole: Said, both: frozenset[str]) -> bool:
     before, after = whole.every[:first], whole.every[last + 1 :]
     if not before:
         acts = bool(after) and (after[0].endswith(("s", "ed")) or after[0] == "took")
-        return acts if "name" in both else not both.isdisjoint({"number", "code", *UNITS})
+        return acts if "name" in both else not both.isdisjoint({"code", *_NUMBERS})
     if before[-1] in NUMBERED:
         return False
     vague = both <= {"name"} or any(one.startswith("id ") for one in both)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mkg.features.gate.frame import GENERIC, VERBS, stem, words
 from mkg.features.gate.statement import Token, kind, said
@@ -66,11 +67,13 @@ class Replaces:
     new_text: str = ""
 
 
+@lru_cache(maxsize=4096)
 def replaces(text: str) -> Replaces | None:
     """The value that a sentence says is replaced, if it names one."""
     return next((made for _, made in _matches(text)), None)
 
 
+@lru_cache(maxsize=4096)
 def standing(text: str) -> str:
     """A sentence without the value that it says is gone."""
     for match, _ in _matches(text):

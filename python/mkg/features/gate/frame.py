@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from mkg import word_lists
 from mkg.features.learnings.value_key import normalised
 
 _TOKEN = re.compile(
@@ -279,10 +280,7 @@ def _tells(rest: tuple[str, ...]) -> bool:
 @lru_cache(maxsize=1)
 def kinds() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    text = (Path(__file__).parent / "kinds.txt").read_text(encoding="utf-8")
-    for line in text.splitlines():
-        name, colon, members = line.partition(":")
-        if colon and not line.startswith("#"):
-            for member in members.split():
-                found.setdefault(member, set()).add(name)
+    for name, members in word_lists.named(Path(__file__).with_name("kinds.txt")).items():
+        for member in members:
+            found.setdefault(member, set()).add(name)
     return {word: frozenset(names) for word, names in found.items()}

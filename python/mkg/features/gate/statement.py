@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from mkg.features.gate.frame import ARTICLES, COUNTS, GENERIC, NEGATIONS, PREPOSITIONS, TIME, kinds
+from mkg import word_lists
+from mkg.features.gate.frame import (
+    ARTICLES,
+    COUNTS,
+    GENERIC,
+    NEGATIONS,
+    PREPOSITIONS,
+    TIME,
+    kinds,
+    negates,
+)
 from mkg.same_words import base, in_one, sense
 
 MOST_VALUE = 4
@@ -26,12 +36,6 @@ UNITS = frozenset(["month", "size", "duration"])
 _SAME = {"ask": "own", "took": "own", "responsibl": "own"}
 # After these a thing is named.
 _BEFORE_THINGS = frozenset(["the", "our", "of", "for", "my"])
-
-
-def _words(name: str) -> frozenset[str]:
-    text = (_HERE / name).read_text(encoding="utf-8")
-    lines = (line for line in text.splitlines() if not line.startswith("#"))
-    return frozenset(base(word) for line in lines for word in line.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def said(text: str) -> Said:
         if not code and not month and empty(word):
             continue
         tokens.append(Token(place, word, name, code))
-    denies = any(w in NEGATIONS or w.endswith("n't") for w in every)
+    denies = any(negates(w) for w in every)
     one = not (every and every[0] in ARTICLES - {"the"})
     return Said(tuple(tokens), tuple(every), denies, one)
 
@@ -173,15 +177,16 @@ def things(whole: Said) -> list[frozenset[str]]:
 @lru_cache(maxsize=1)
 def light() -> frozenset[str]:
     """Words that say nothing of their own beside a value."""
-    return _words("light.txt")
+    return frozenset(base(w) for row in word_lists.rows(_HERE / "light.txt") for w in row)
 
 
 @lru_cache(maxsize=1)
 def about() -> dict[str, frozenset[str]]:
     """Of each kind of value the words that only say that it is one."""
-    found: dict[str, frozenset[str]] = {}
-    for line in (_HERE / "kinds_about.txt").read_text(encoding="utf-8").splitlines():
-        name, colon, words = line.partition(":")
-        if colon and not line.startswith("#"):
-            found[name] = frozenset(base(w) for w in words.split())
-    return found
+    listed = word_lists.named(_HERE / "kinds_about.txt")
+    return {name: frozenset(base(w) for w in words) for name, words in listed.items()}
+
+
+def about_any(sort: frozenset[str]) -> frozenset[str]:
+    """The same for all kinds of a value at once."""
+    return frozenset[str]().union(*(about().get(one, frozenset()) for one in sort))
