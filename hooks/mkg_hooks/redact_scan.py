@@ -241,13 +241,20 @@ def _tails(text: str, words: Words, rank: int, rule: Rule) -> Iterator[Match]:
         before = shown[max(0, match.start("s") - 64) : match.start("s")]
         start = tail_start(match.group("s")[:_JUDGED], before)
         if start is not None:
-            tails[match.group()] = len(before) - 1 - start
+            # The same end may stand behind other words elsewhere: the fewest hold in any case.
+            back = len(before) - start
+            tails[match.group()] = min(back, tails.get(match.group(), back))
     if tails:
         # One more pass, not one for each tail: a hostile text has as many as it likes.
         for match in pattern.finditer(text):
             back = tails.get(match.group())
-            if back is not None:
-                yield match.start() - back, match.end(), rank, match.start()
+            if back is None:
+                continue
+            at = match.start("s")
+            before = text[max(0, at - 64) : at]
+            start = tail_start(match.group("s")[:_JUDGED], before)
+            first = at - min(back, len(before)) if start is None else at - len(before) + start
+            yield first, match.end(), rank, match.start()
 
 
 def _kubernetes(text: str, words: Words, rank: int, rule: Rule) -> Iterator[Match]:

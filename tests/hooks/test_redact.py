@@ -216,6 +216,20 @@ def test_masking_twice_is_masking_once(text: str):
     assert all(a.end <= b.start for a, b in pairwise(found))
 
 
+@requirement("SEC-76")
+@pytest.mark.parametrize("between", [" ", "\u00a1use it ", "\n", ", then the longer "])
+@pytest.mark.parametrize(("one", "two"), [("acme", "nowacme"), ("nowacme", "acme")])
+def test_one_token_behind_two_names_is_masked_where_it_stands(
+    one: str, two: str, between: str
+) -> None:
+    token = "vuhgGzf4GmbG01LuoU1nKqwe9T3ghM1lUfdHXTSF"
+    text = f"{one}_live_{token}{between}{two}_live_{token}"
+    masked, found = redact(text)
+    assert token not in masked and between in masked
+    assert all(0 <= f.start < f.end <= len(text) for f in found)
+    assert (found[0].start, found[-1].end) == (0, len(text))
+
+
 HONEST = (
     "    --hash=sha256:{HEX64} \\",
     '"integrity": "sha512-{B64_88}",',
