@@ -30,12 +30,19 @@ LIMITS = Limits(look=0.01, resident=100, grown=0.0)
 def home(tmp_path: Path) -> Iterator[Home]:
     made = make_home(tmp_path / "base")
     yield made
-    # A hook that fell into a gap may have started one that nobody here waited for.
-    for pid in alive(made):
+    # A hook that fell into a gap may have started one that nobody here waited for, and that one may
+    # only begin, or take the place of one that leaves, while this looks: so ask until none is left.
+    wait_until(lambda: not ended(made), 20)
+    made.close()
+
+
+def ended(home: Home) -> set[int]:
+    """Ask every worker of this home to end; returns those that still ran."""
+    running = alive(home)
+    for pid in running:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
-    made.close()
-    wait_until(lambda: not alive(made), 20)
+    return running
 
 
 def starts(home: Home) -> list[str]:
