@@ -215,3 +215,36 @@ def test_a_correction_by_somebody_else_waits(live: Live) -> None:
     later = "No, use port 7002 instead of 7001 for the shop."
     say(live, later, session="s2", second=60, user="bob")
     assert sorted(_told(live).values()) == ["approved", "candidate"]
+
+
+def test_what_only_the_value_names_is_ended_for_a_person_to_confirm(live: Live) -> None:
+    say(live, "Remember that sessions in the kiosk last one hour.", session="s1")
+    say(
+        live,
+        "Remember that the kiosk logs users out after two days, no longer after one hour.",
+        session="s2",
+        second=60,
+    )
+    found = live.rows(
+        "MATCH (n:Learning)-[edge:SUPERSEDES]->(o:Learning) RETURN o.text AS old, "
+        "o.status AS status, o.injectable AS told, edge.confirmed AS confirmed"
+    )
+    assert [dict(row) for row in found] == [
+        {
+            "old": "sessions in the kiosk last one hour.",
+            "status": "approved",
+            "told": False,
+            "confirmed": False,
+        }
+    ]
+
+
+def test_what_only_the_value_names_is_not_ended_by_somebody_else(live: Live) -> None:
+    say(live, "Remember that sessions in the kiosk last one hour.", session="s1")
+    later = "Remember that the kiosk logs users out after two days, no longer after one hour."
+    say(live, later, session="s2", second=60, user="bob")
+    found = live.rows("MATCH (l:Learning) RETURN l.status AS status, l.injectable AS told")
+    assert sorted((row["status"], row["told"]) for row in found) == [
+        ("approved", True),
+        ("candidate", False),
+    ]

@@ -32,6 +32,98 @@ def test_a_statement_that_names_the_old_value_is_about_whoever_says_it(new: str,
 @pytest.mark.parametrize(
     ("new", "old"),
     [
+        (
+            "The scanner app logs users out after four hours, no longer after 25 minutes.",
+            "Sessions in the scanner app last 25 minutes.",
+        ),
+        (
+            "Clients of the mail service identify themselves with cookies instead of API keys.",
+            "Access to the mail service is protected by API keys.",
+        ),
+        (
+            "We changed the maximum line length from 100 to 120.",
+            "Our lines are at most 100 characters long.",
+        ),
+        (
+            "The billing cache has to be up 99.4 percent of the time instead of 99.7.",
+            "We promise 99.7 percent uptime for the billing cache.",
+        ),
+    ],
+)
+def test_the_value_and_its_subject_are_enough_where_the_rest_is_said_otherwise(
+    new: str, old: str
+) -> None:
+    found = compare(new, old)
+    assert (found.kind, found.sure) == ("names", False)
+
+
+def test_of_two_that_have_the_value_the_one_in_the_same_words_is_nearer() -> None:
+    new = "We lint the code with eslint, no longer with biome."
+    same, other = (compare(new, f"We {does} with biome.") for does in ("lint the code", "format"))
+    assert same.kind == other.kind == "names" and same.apart < other.apart
+    assert compare("Use pnpm instead of npm.", "We use npm in this repo.").sure
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("We dropped Mailjet and send our emails through Brevo.", "Our emails go out via Mailjet."),
+        ("The data team closed #reef and chats in #dune.", "The data team chats in #reef."),
+        (
+            "The search team has left B214 and works from A320.",
+            "The search team works from B214.",
+        ),
+        (
+            "The platform team used to have five people and has four now.",
+            "The platform team has five people.",
+        ),
+    ],
+)
+def test_what_was_given_up_is_named_before_what_is_there_instead(new: str, old: str) -> None:
+    assert compare(new, old).kind == "names"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        # Has the new value, and not the old one.
+        (
+            "We swapped Kafka for NATS in the mail worker.",
+            "We swapped SQS for NATS in the login client.",
+        ),
+        (
+            "Write to the catalogue team in #lagoon instead of #glacier.",
+            "Write to the payments team in #lagoon.",
+        ),
+        (
+            "The dashboard has to be up 99.7 percent of the time instead of 99.4.",
+            "The schema has to be up 99.7 percent of the time.",
+        ),
+        # Two sorts of values of one thing.
+        (
+            "We scaled the mail dashboard from 4 to 3 replicas.",
+            "We carried the mail dashboard from rack-12 to rack-21.",
+        ),
+        # Two things that have the same value.
+        (
+            "The search team has left B214 and works from A320.",
+            "The checkout team has left B451 and works from E007.",
+        ),
+        ("You can reach the payments team in #dune.", "You can reach the data team in #dune."),
+        ("The mail cache gets 4 retries instead of 6.", "The mail cache runs on 6 replicas."),
+        ("We changed the line length from 100 to 120.", "Our pages show 100 rows."),
+        ("The web shop is part of the atlas repo.", "The web shop is part of the loyalty plan."),
+        ("The API waits for the cache.", "The API waits for the database."),
+    ],
+)
+def test_what_has_the_new_value_or_another_sort_of_value_stays(new: str, old: str) -> None:
+    assert compare(new, old).kind == "nothing"
+    assert compare(old, new).kind == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
         # Says the new value already.
         ("Use pnpm instead of npm.", "We use pnpm, not npm, in this repo."),
         # Has given the old value up itself.
@@ -82,6 +174,14 @@ def test_it_is_about_nothing_else_that_shares_a_word(new: str, old: str) -> None
         ("The job may run for two hours at most.", "The job may run for six hours at most."),
         ("A sprint is two weeks long.", "A sprint is three weeks long."),
         ("You get a JetBrains licence from Al.", "You get a JetBrains licence from Bo."),
+        (
+            "The dashboard authenticates all callers with API keys.",
+            "The dashboard authenticates all callers with signed cookies.",
+        ),
+        ("The cart cache is part of the atlas repo.", "The cart cache is part of the core repo."),
+        ("The export waits for the sync to finish.", "The export waits for the scan to finish."),
+        ("The new_search flag is on for staff.", "The new_search flag is on for beta users."),
+        ("The kiosk logs users out after one hour.", "The kiosk logs users out after two days."),
     ],
 )
 def test_the_same_sentence_with_another_value_is_a_change(new: str, old: str) -> None:

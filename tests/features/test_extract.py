@@ -103,6 +103,10 @@ def test_only_a_correction_that_states_a_whole_fact_is_explicit(prompt, explicit
         ),
         ("No, the nightly job needs a GPU.", "The nightly job needs a GPU."),
         (
+            "Correction: the design team used to have five people and has four now.",
+            "The design team used to have five people and has four now.",
+        ),
+        (
             "That is wrong: the export service defaults to XML.",
             "The export service defaults to XML.",
         ),
@@ -125,6 +129,34 @@ def test_a_standing_fact_after_a_no_is_an_explicit_correction(prompt, text):
 )
 def test_a_no_before_something_of_the_moment_corrects_nothing(prompt):
     assert not [c for c in extract([user(prompt)]) if c.explicit]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "No, failed calls to the mail cache are retried 6 times, not 3.",
+        "Actually, you get a licence from Bo, not from Al.",
+        "No, Fritz signs off releases of the platform team.",
+        "Wrong, the mail worker has to be up 99.7 percent of the time instead of 97.5.",
+        "Correction: you can reach the shipping team in #dune.",
+    ],
+)
+def test_a_no_before_how_things_are_waits_for_the_gate_to_know_what_it_corrects(prompt):
+    candidate = only(prompt)
+    assert (candidate.reason, candidate.explicit) == ("correction", False)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "No, right now it fails on port 9090 instead of 8080.",
+        "Wrong, you should look at 9090.",
+        "We used to have five people.",
+        "No, I want to see port 9090 instead of 8080.",
+    ],
+)
+def test_a_no_before_a_wish_or_a_moment_states_nothing(prompt):
+    assert extract([user(prompt)]) == []
 
 
 def test_a_decision_keeps_its_reason_even_from_the_next_sentence():

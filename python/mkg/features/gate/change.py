@@ -5,6 +5,7 @@ is one short run of words of a kind that both share, and if all else is said by 
 of its own.
 """
 
+import re
 from dataclasses import dataclass
 
 from mkg.features.gate.frame import ARTICLES, NUMBERED, PREPOSITIONS, VERBS
@@ -19,6 +20,7 @@ from mkg.features.gate.statement import (
     key,
     kind,
     light,
+    one_thing,
     run_of,
     sorts,
     things,
@@ -50,7 +52,9 @@ _BOTH = frozenset(["both", "also", "either", "too", "neither", "besides", "addit
 # Sorts of which a bare number may be a value: what is counted tells which.
 _NUMBERS = frozenset({"number", *UNITS})
 # A statement that says otherwise what the value is of is further off than any that does not.
-_FAR = 10
+FAR = 10
+# Values that hardly two things have.
+_RARE = frozenset({"path", "host name", "email", "channel"})
 # What is read from one place and written to another has two places.
 _WAYS = (
     frozenset({"read", "import", "receiv", "pull", "get", "fetch", "download"}),
@@ -153,22 +157,21 @@ def _counts(number: Token, whole: Said) -> str | None:
     return None
 
 
-def _apart_from(new: Said, old: Said) -> bool:
+def _apart_from(new: Said, old: Said, values: frozenset[str] = frozenset()) -> bool:
     """Whether they speak of two things: 'the plan of the kiosk', 'the plan of the web shop'.
 
-    Whose it is mostly stands last; else each has to name something that the other does not.
+    Whose it is mostly stands last; else each has to name something that the other does not. What
+    has a value in its name, 'the raw-landing bucket', is the value.
     """
-    one, other = things(new), things(old)
-    if not one or not other or _one_thing(one[-1], other[-1]):
+    one, other = (
+        [t for t in things(side) if values.isdisjoint(map(key, t))] for side in (new, old)
+    )
+    if not one or not other or one_thing(one[-1], other[-1]):
         return False
     return all(
-        any(not any(_one_thing(thing, known) for known in there) for thing in here)
+        any(not any(one_thing(thing, known) for known in there) for thing in here)
         for here, there in ((one, other), (other, one))
     )
-
-
-def _one_thing(one: frozenset[str], other: frozenset[str]) -> bool:
-    return one <= other or other <= one
 
 
 def takes_over(new: Said, old: Said) -> int | None:
@@ -196,7 +199,7 @@ def takes_over(new: Said, old: Said) -> int | None:
         words = about_any(sort)
         known = {w for w in found.shared if w not in light() and w not in words} - {key(here)}
         if known or (_strong(sort) and _ours(new) and _ours(old)):
-            return _FAR + len([t for t in (*found.mine, *found.theirs) if not idle(t, words)])
+            return FAR + len([t for t in (*found.mine, *found.theirs) if not idle(t, words)])
     return None
 
 
@@ -208,12 +211,15 @@ def _counts_alike(was: Token, old: Said, new: Said) -> bool:
     return any(sense(w) in said for w in (after[:2] or before))
 
 
-def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
+def replaces_in(
+    new: Said, old: Said, gone: Said, given: Said, likely: Said | None = None
+) -> int | None:
     """How far `old` is from what `new` replaces in it; None where it speaks of something else.
 
     Args:
         gone: the value that `new` says is replaced.
         given: the value that takes its place, empty where that is not told apart.
+        likely: what then stands where it mostly does.
     """
     value = {key(t) for t in gone.tokens if not idle(t)} or {key(t) for t in gone.tokens}
     there = {key(t) for t in old.tokens}
@@ -228,20 +234,29 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
     went = {key(t) for t in gone.tokens}
     theirs = tuple(t for t in found.theirs if not idle(t, words) and key(t) not in went)
     if not later:
-        # The new value is what is of the old one's sort, or the only thing that is left.
-        mine = tuple(t for t in mine if not (sort and kind((t,)) & sort))
-    if len(mine) > MOST_UNSAID + 1 or len(theirs) > MOST_UNSAID + 1:
+        # The new value stands where it mostly does, is what is of the old one's sort, or the only
+        # thing that is left.
+        taken = {key(t) for t in likely.tokens} if likely else set[str]()
+        mine = tuple(t for t in mine if key(t) not in taken and not (sort and kind((t,)) & sort))
+    most = MOST_UNSAID + (4 if _one_subject(new, old, value) else 1)
+    if len(mine) > most or len(theirs) > most:
         return None
     if mine and theirs:
         # 'Boots from a.py, no longer from b.py' and 'the entry is b.py': few things are b.py.
         known = {w for w in shared if w not in light()}
+        far = len(mine) + len(theirs)
         if not known and _ours(new) and _ours(old) and (sort or any(t.name for t in gone.tokens)):
             # 'Our dashboards are in Grafana, no longer in Zabbix', 'we monitor with Zabbix'.
-            return None if sort & _NUMBERS else 2 * _FAR + len(mine) + len(theirs)
-        sure = _telling(sort) or not (
-            _apart_from(new, old) or (sort & _NUMBERS and not _of_the_same(old, new, gone))
-        )
-        return _FAR + len(mine) + len(theirs) if known and sure else None
+            return None if sort & _NUMBERS else 2 * FAR + far
+        values = frozenset(value | later | {key(t) for t in (likely or given).tokens})
+        if _apart_from(new, old, values):
+            return None
+        if not known:
+            # 'New rows get their time in Asia/Tokyo, not Europe/Berlin', 'we store times in ...'.
+            general = _strong(sort) or (sort & _RARE and _ours(old) and not things(old))
+            return 3 * FAR + far if general and len(theirs) == 1 else None
+        sure = not sort & _NUMBERS or _telling(sort) or _of_the_same(old, new, gone)
+        return FAR + far if sure else None
     if max(len(mine), len(theirs)) > MOST_UNSAID:
         return None
     ours = _ours(old) or _ours(new) or (_strong(sort) and not things(new))
@@ -249,16 +264,27 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said) -> int | None:
     return len(mine) + len(theirs) if shared or whole else None
 
 
+def _one_subject(new: Said, old: Said, value: set[str]) -> bool:
+    """Whether both name one thing, besides the value."""
+    return any(
+        one_thing(one, other) and not {key(t) for t in one} & {key(t) for t in other} <= value
+        for one in things(new)
+        for other in things(old)
+    )
+
+
 def _of_the_same(old: Said, new: Said, gone: Said) -> bool:
     """Whether what the old number counts is spoken of: '4 retries' in 'is retried 4 times'."""
-    if len(gone.tokens) > 1:
-        # 'Four hours': the number and what it is of.
+    if len(gone.tokens) > 1 or kind(gone.tokens) & UNITS:
+        # 'Four hours', 'an hour': the number and what it is of.
+        return True
+    if any(len(re.sub(r"\D", "", t.word)) > 2 for t in gone.tokens):
+        # Hardly two numbers of one thing are both 99.7 or 132.
         return True
     value = {key(t) for t in gone.tokens}
     spoken = things(new)
-    whose = frozenset[str]().union(
-        *(one for one in things(old)[-1:] if any(_one_thing(one, other) for other in spoken))
-    )
+    last = [one for one in things(old)[-1:] if any(one_thing(one, other) for other in spoken)]
+    whose = {key(t) for one in last for t in one} & {key(t) for one in spoken for t in one}
     said = {key(t) for t in new.tokens}
     told = {key(t) for t in old.tokens} - value - whose
     return any(word in said and word not in light() for word in told)
@@ -266,7 +292,7 @@ def _of_the_same(old: Said, new: Said, gone: Said) -> bool:
 
 def _telling(sort: frozenset[str]) -> bool:
     """Whether a value is of a sort of which hardly two things have the same: a path, a command."""
-    return not sort.isdisjoint({"path", "code", "channel"}) or sort == frozenset({"version"})
+    return not sort.isdisjoint({*_RARE, "code"}) or sort == frozenset({"version"})
 
 
 def _value(tokens: tuple[Token, ...], about: frozenset[str]) -> tuple[Token, ...]:

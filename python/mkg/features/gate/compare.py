@@ -8,11 +8,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mkg.features.gate.change import gives_another, replaces_in, takes_over
-from mkg.features.gate.correction import as_state, replaces, standing
+from mkg.features.gate.change import FAR, gives_another, replaces_in, takes_over
+from mkg.features.gate.correction import NUMBERS, as_state, replaces, standing
 from mkg.features.gate.frame import (
     GENERIC,
     Frame,
+    Slot,
     digits,
     frame,
     is_value,
@@ -20,10 +21,12 @@ from mkg.features.gate.frame import (
     slot,
     stem,
 )
-from mkg.features.gate.statement import said
+from mkg.features.gate.statement import Said, idle, key, kind, said
 
 Kind = Literal["names", "changes", "doubt", "refused", "nothing"]
 _SAME = 0.6
+# Words that say little count only between two that are as near.
+_FINER = 100
 _DO = frozenset({"do", "does", "did"})
 _WHY = re.compile(r"[,;]?\s+(?:because|weil|parce que|porque)\b.*$", re.IGNORECASE)
 
@@ -35,7 +38,12 @@ class Relation:
     kind: Kind
     reason: str
     apart: int = 0
-    """Of one that names the old value: how many words of the old statement it does not have."""
+    """Of one that names the old value: how far the old statement is from it, in words."""
+
+    @property
+    def sure(self) -> bool:
+        """False of one that shares the value and its subject, and says the rest in other words."""
+        return self.apart < FAR * _FINER
 
 
 NOTHING = Relation("nothing", "")
@@ -49,33 +57,65 @@ def compare(new: str, old: str, *, corrects: bool = False) -> Relation:
     """
     left, kept = _WHY.sub("", standing(new)), _WHY.sub("", standing(old))
     mine, theirs = frame(left), frame(kept)
+    now, before = said(left), said(kept)
     named = replaces(new)
     if named is not None:
         gone, given = said(named.old_text), said(named.new_text)
-        apart = replaces_in(said(left), said(kept), gone, given)
-        if apart is not None and not _gives_up(old, named.old):
-            return Relation("names", "the statement names the value that it replaces", apart)
+        likely = said(named.new_text or named.likely)
+        far = replaces_in(now, before, gone, given, likely)
+        if far is not None and not _gives_up(old, named.old):
+            reason = "the statement names the value that it replaces"
+            return Relation("names", reason, _FINER * far + _unlike(now, before))
+        if _has_value(before, gone, likely):
+            # 'We swapped a for b in the shop' says nothing of what has b already.
+            return _denied(mine, theirs)
     over = takes_over(said(new), said(kept))
     if over is not None:
         return Relation(
-            "names", "the statement has the old value and one that took its place", over
+            "names", "the statement has the old value and one that took its place", _FINER * over
         )
     place = slot(mine, theirs)
     unique, names = mine.unique and theirs.unique, mine.names and theirs.names
-    if place is not None and is_value(place, unique=unique, names=names):
+    if place is not None and is_value(place, unique=unique, names=names) and not _two_sorts(place):
         return Relation("changes", "the same statement with another value")
     if (state := as_state(new)) is not None:
         held = frame(state)
         since = slot(held, theirs)
         if since is not None and is_value(since, unique=held.unique and theirs.unique, names=names):
             return Relation("changes", "the same statement with the value that was moved to")
-    if gives_another(said(left), said(kept), corrects=corrects or bool(named or replaces(old))):
+    if gives_another(now, before, corrects=corrects or bool(named or replaces(old))):
         return Relation("changes", "another value of the same subject, in other words")
-    if _opposes(mine, theirs):
-        return Relation("doubt", "one of the two denies what the other says")
+    if (denied := _denied(mine, theirs)) is not NOTHING:
+        return denied
     if place is None and _other_number(mine, theirs):
         return Relation("doubt", "another number for what seems to be the same subject")
     return NOTHING
+
+
+def _denied(mine: Frame, theirs: Frame) -> Relation:
+    if _opposes(mine, theirs):
+        return Relation("doubt", "one of the two denies what the other says")
+    return NOTHING
+
+
+def _unlike(now: Said, before: Said) -> int:
+    """How many words only one has, those that say little included: what tells two as near apart."""
+    return min(_FINER - 1, len({t.word for t in now.tokens} ^ {t.word for t in before.tokens}))
+
+
+def _has_value(before: Said, gone: Said, given: Said) -> bool:
+    """Whether a statement has the value that another one gives, and not the one that goes."""
+    there, later = {key(t) for t in before.tokens}, {key(t) for t in given.tokens if not idle(t)}
+    return bool(later) and later <= there and not {key(t) for t in gone.tokens} <= there
+
+
+def _two_sorts(place: Slot) -> bool:
+    """Whether what differs is of two sorts: '3 replicas' and 'rack-21'."""
+    one, other = (
+        frozenset[str]().union(*(kind((t,)) for t in said(" ".join(part)).tokens))
+        for part in (place.new, place.old)
+    )
+    return bool(one and other) and one.isdisjoint(other) and not (one & NUMBERS and other & NUMBERS)
 
 
 def like_refused(new: str, refused: str) -> bool:

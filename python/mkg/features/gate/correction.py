@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mkg.features.gate.frame import GENERIC, VERBS, stem, words
+from mkg.features.gate.frame import COUNTS, GENERIC, VERBS, stem, words
 from mkg.features.gate.statement import Token, kind, said
 
 _I = re.IGNORECASE
@@ -16,7 +16,7 @@ _END = (
     r"(?=\s*(?:[,;!?)]|\.(?:\s|$)|$|\s(?:for|in|on|as|because|since|to|from|when|and|so|now|about|of"
     r"|with|by|but|at|after|before|any\s?more)\b))"
 )
-_AT = r"(?:(?:on|in|at|with|to|by|from|the)\s+)*"
+_AT = r"(?:(?:on|in|at|with|to|by|from|for|after|via|through|under|into|the)\s+)*"
 _NO_LONGER = r"\bno longer\s+(?:\w+(?:ed|en)\s+)?(?:(?:use|uses|using|called|named)\s+)?"
 _GIVES_UP = re.compile(
     r"\b(?:no longer|not|nicht|pas|but|instead of|rather than|in place of|statt|anstatt)\b", _I
@@ -35,10 +35,13 @@ _FORMS = tuple(
         rf"\breplace[sd]\s+(?:the\s+)?{_OLD}{_END}",
         rf"\boff\s+(?:of\s+)?(?:the\s+)?{_OLD}\s+(?:and\s+)?(?:on)?to\s+(?:the\s+)?{_NEW}{_END}",
         rf"\b(?:stopped|quit)\s+\w+ing\s+{_OLD}{_END}",
-        r"\b(?:gave up|cancell?ed|abandoned|retired|removed|ditched|out of)\s+"
+        r"\bused to (?:\w+\s+)?(?:the\s+)?"
+        rf"{_OLD}\s*,?\s+(?:and|but)\s+(?:now\s+)?(?:\w+\s+)(?:now\s+)?{_NEW}(?:\s+now)?{_END}",
+        rf"\bleft\s+(?:the\s+)?{_OLD}(?=\s+(?:and|for)\b)",
+        r"\b(?:gave up|cancell?ed|abandoned|retired|removed|ditched|dropped|closed|out of)\s+"
         rf"(?:the\s+)?{_OLD}{_END}",
         rf"(?:^|[,;]\s*)(?:the\s+)?{_OLD}\s+(?:is|was|are|were|has been|have been|will be|has|have)"
-        r"\s+(?:already\s+|now\s+)?(?:locked|taken|dead|gone|left|closed|rejected|trouble|retired"
+        r"\s+(?:already\s+|now\s+)?(?:locked|taken|dead|gone|left(?!\s+\S*\d)|closed|rejected|trouble|retired"
         r"|deprecated|removed|blocked|dropped|shut)\b",
         rf"\bthat\s+(?:was|were|used to be)\s+{_OLD}\s+(?:is|are)\s+(?:now\s+)?{_NEW}{_END}",
         rf"\b(?:dropped|ditched|abandoned|retired)\s+(?:the\s+)?{_OLD}"
@@ -53,6 +56,7 @@ _FORMS = tuple(
         rf"(?P<new>\S+)\s(?:not|nicht)\s+{_AT}{_OLD}\s*[.!]?$",
     )
 )
+NUMBERS = frozenset({"number", "version"})
 _DID = re.compile(r"^((?:we|i|they)(?:'ve| have)?)\s+\w+", _I)
 
 
@@ -65,6 +69,8 @@ class Replaces:
     about: frozenset[str]
     old_text: str = ""
     new_text: str = ""
+    likely: str = ""
+    """Where the new value is not told apart: what stands before the words that end the old."""
 
 
 @lru_cache(maxsize=4096)
@@ -99,7 +105,28 @@ def _matches(text: str) -> Iterator[tuple[re.Match[str], Replaces]]:
             # 'Files are not committed' names no new value.
             continue
         about = frozenset(stem(w) for w in words(text)) - old - named
-        yield match, Replaces(old, named or about, about, match.group("old"), new or "")
+        likely = "" if new else _likely(text[: match.start()], match.group("old"))
+        yield match, Replaces(old, named or about, about, match.group("old"), new or "", likely)
+
+
+def _likely(before: str, old: str) -> str:
+    """The last words before, or else the last of the old value's sort: 'has eight on the team'."""
+    head, gone = said(before).tokens, said(old).tokens
+    run: list[Token] = []
+    for token in reversed(head):
+        if run and (run[0].place != token.place + 1 or token.word in VERBS):
+            break
+        run.insert(0, token)
+    sort, counts = kind(gone), _counts(gone)
+    if counts == _counts(tuple(run)) and (not sort or sort & kind(tuple(run))):
+        return " ".join(t.word for t in run)
+    same = [t for t in head if (counts and _counts((t,))) or sort & kind((t,))]
+    return same[-1].word if same else ""
+
+
+def _counts(tokens: tuple[Token, ...]) -> bool:
+    """Whether a number is among them."""
+    return any(t.word in COUNTS for t in tokens) or bool(_number(tokens))
 
 
 def _label(old: str) -> str:
@@ -118,7 +145,7 @@ def _of_one_sort(match: re.Match[str]) -> bool:
 
 def _number(tokens: tuple[Token, ...]) -> frozenset[str]:
     """What sort of number stands there beside words: a unit, a name of what is counted."""
-    return frozenset[str]().union(*(kind((t,)) & {"number", "version"} for t in tokens))
+    return frozenset[str]().union(*(kind((t,)) & NUMBERS for t in tokens))
 
 
 _MOVED = re.compile(

@@ -14,7 +14,7 @@ from mkg import word_lists
 from mkg.features.learnings.value_key import normalised
 
 _TOKEN = re.compile(
-    r"https?://\S+|[~.]?/?\w[\w+#']*(?:[./\\_:@-]+\w[\w+#']*)*/?|[$€£%]", re.UNICODE
+    r"https?://\S+|[#~.]?/?\w[\w+#']*(?:[./\\_:@-]+\w[\w+#']*)*/?|[$€£%]", re.UNICODE
 )
 
 
@@ -59,6 +59,7 @@ VERBS = _set(
     "utilisons es son usa usamos"
 )
 _BEING = frozenset({"is", "are", "was", "were"})
+_STATES = _set("on off open live ready available visible active free")
 _IDENTITY = frozenset({("is",), ("are",)})
 # One of several things may be used, liked or required at once; a subject is in one place only.
 _MANY = _set(
@@ -195,7 +196,7 @@ def is_value(place: Slot, *, unique: bool, names: bool) -> bool:
             # 'The mail cache 60', 'the web shop 90': the number differs, and so does whose it is.
             return False
         return _tells((*place.before, *place.after)) or alike(place.new, place.old)
-    if place.before[-1] in {"for", "of", "before", "after"}:
+    if place.before[-1] in {"for", "of", "before", "after"} and not _asks_for_one(place):
         # The purpose differs, not the value: 'Redis for caching' and 'Redis for queues'.
         return False
     if verb == len(place.before) - 1 == 0:
@@ -216,20 +217,36 @@ def _amounts(place: Slot) -> bool:
     new, old = place.new, place.old
     if len(new) == len(old) == 1:
         return {*new, *old} <= COUNTS and bool(kinds().get(place.after[0] if place.after else ""))
-    return all(
-        len(part) == 2 and (digits(part[:1]) or part[0] in COUNTS) for part in (new, old)
-    ) and alike(new[1:], old[1:])
+    # 'One hour' has lost its article.
+    counted = [digits(part[:1]) or part[0] in COUNTS for part in (new, old)]
+    units = [part[1:] if counts else part for part, counts in zip((new, old), counted, strict=True)]
+    return any(counted) and all(len(unit) == 1 for unit in units) and alike(*units)
+
+
+def _asks_for_one(place: Slot) -> bool:
+    """Whether the preposition belongs to what is said: 'is on for', 'waits for ... to finish'."""
+    before = place.before
+    if (
+        before[-3:-2]
+        and before[-3] in _BEING
+        and (before[-2] in _STATES or before[-2][-2:] == "ed")
+    ):
+        return True
+    verb = before[:-2] if before[-2:-1] == ("part",) else before[:-1]
+    # What stands after both says what they are: 'is part of the ... repository'.
+    return bool(place.after) and verb[-1:] != () and verb[-1] in VERBS and _tells(verb[:-1])
 
 
 def _ends_in_a_name(place: Slot) -> bool:
     """Whether something is done with, in or to another thing: 'we monitor production with Zabbix'.
 
-    What is done must be said in two words at least besides; 'ship with care' says too little.
+    What is done must be said in two words at least besides; 'ship with care' says too little. In
+    three where nobody says who: 'the export dashboard authenticates callers with API keys'.
     """
     said = [w for w in place.before[:-1] if w not in GENERIC and w not in PREPOSITIONS]
     return (
         not place.after
-        and place.before[0] in {"we", "you"}
+        and (place.before[0] in {"we", "you"} or len(said) > 2)
         and place.before[-1] in {"with", "in", "to", "on", "by", "from"}
         and len(said) >= 2
         and len(place.new) <= 2
@@ -245,7 +262,7 @@ def digits(part: tuple[str, ...]) -> bool:
 def _typed(rest: tuple[str, ...]) -> bool:
     """Whether a number or a path is among the words."""
     counted = COUNTS - {"a", "an", "one", "half"}
-    return any(word in counted or any(c.isdigit() or c in "/`" for c in word) for word in rest)
+    return any(word in counted or any(c.isdigit() or c in "/`#" for c in word) for word in rest)
 
 
 def alike(new: tuple[str, ...], old: tuple[str, ...]) -> bool:

@@ -16,6 +16,7 @@ from mkg.features.gate.frame import (
     NEGATIONS,
     PREPOSITIONS,
     TIME,
+    VERBS,
     kinds,
     negates,
 )
@@ -35,6 +36,7 @@ UNITS = frozenset(["month", "size", "duration"])
 # Who owns it may be asked, or took it over.
 _SAME = {"ask": "own", "took": "own", "responsibl": "own"}
 # After these a thing is named.
+_SO_OFTEN = ("of", "the", "time")
 _BEFORE_THINGS = frozenset(["the", "our", "of", "for", "my"])
 
 
@@ -156,22 +158,49 @@ def run_of(tokens: tuple[Token, ...], whole: Said) -> bool:
     return all(p in there or empty(whole.every[p]) for p in range(first, last))
 
 
-def things(whole: Said) -> list[frozenset[str]]:
-    """What is named after 'the', 'our', 'of': each as its words that carry something."""
+def things(whole: Said) -> list[tuple[Token, ...]]:
+    """What is named after 'the', 'our', 'of': each as its words that carry something, in order.
+
+    What is said of it may follow without a word between them: 'the kiosk logs users out'.
+    """
     tokens = {t.place: t for t in whole.tokens}
-    found: list[frozenset[str]] = []
+    found: list[tuple[Token, ...]] = []
     for place, word in enumerate(whole.every):
         if word not in _BEFORE_THINGS:
             continue
-        words: set[str] = set()
+        words: list[Token] = []
         for at in range(place + 1, len(whole.every)):
             token = tokens.get(at)
             if token is None or token.code or _form(token.word):
                 break
-            words.add(key(token))
-        if any(word not in light() for word in words):
-            found.append(frozenset(words))
+            words.append(token)
+        if whole.every[max(0, place - 1) : place + 2] == _SO_OFTEN:
+            continue
+        if any(key(token) not in light() for token in words):
+            found.append(tuple(words))
     return found
+
+
+def one_thing(one: tuple[Token, ...], other: tuple[Token, ...]) -> bool:
+    """Whether two things of `things` are one: the words of one are among those of the other, or
+    both begin alike and go on with what is said of them.
+    """
+    a, b = [key(t) for t in one], [key(t) for t in other]
+    if {*a} <= {*b} or {*b} <= {*a}:
+        return True
+    alike = 0
+    while a[alike] == b[alike]:
+        alike += 1
+    verbs = [_may_say(t) for t in (one[alike], other[alike])]
+    # 'The mail cache' and 'the mail queue' are two; 'the search client identifies' and 'the search
+    # client authenticates' are one.
+    return any(verbs) if alike > 1 else bool(alike) and all(verbs)
+
+
+def _may_say(token: Token) -> bool:
+    """Whether a word may be the verb after a thing."""
+    word = token.word
+    return word in VERBS or word.endswith(("s", "ed")) or base(word) in light()
 
 
 @lru_cache(maxsize=1)

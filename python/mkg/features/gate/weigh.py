@@ -5,14 +5,14 @@ here are relations; what follows from them is decided in the graph, under its lo
 (`gate.settle`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from mkg.bundle import Runner
 from mkg.features import gate
-from mkg.features.gate.compare import NOTHING, compare, like_refused
+from mkg.features.gate.compare import NOTHING, Relation, compare, like_refused
 from mkg.features.gate.decide import NOT_EXPLICIT, Approved, Blocked, Outcome, Waits
 from mkg.features.gate.judge import Judged
 from mkg.features.gate.rules import Rules
@@ -198,7 +198,7 @@ def _own(candidate: Weighed, other: Mapping[str, Any]) -> bool:
 
 def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
     able = isinstance(candidate.outcome, Approved)
-    named: list[dict[str, Any]] = []
+    named: list[tuple[Relation, Mapping[str, Any], dict[str, Any]]] = []
     for other in told.neighbours:
         if judged is not None and (verdict := judged.of(other["id"])) is not None:
             kind, reason = verdict
@@ -222,16 +222,28 @@ def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
         kind = _kind(candidate, other, found.kind, told.at, able=able)
         made = _relation(other, kind, found.reason, "words")
         if kind == "wins":
-            named.append({**made, "apart": found.apart})
+            named.append((found, other, made))
         else:
             told.relations.append(made)
-    least = min((n["apart"] for n in named), default=0)
-    named = [{k: v for k, v in n.items() if k != "apart"} for n in named if n["apart"] == least]
-    if len(named) > 1:
-        # Which of them was meant only a person can say.
-        named = [{**n, "kind": "unclear", "reason": f"one of {len(named)} that name the old value"}
-                 for n in named]  # fmt: skip
-    told.relations.extend(named)
+    told.relations.extend(_meant(candidate, named))
+
+
+def _meant(
+    candidate: Weighed, named: list[tuple[Relation, Mapping[str, Any], dict[str, Any]]]
+) -> Iterator[dict[str, Any]]:
+    """Which of those that have the old value is meant: the nearest, if there is one."""
+    least = min((found.apart for found, _, _ in named), default=0)
+    nearest = [one for one in named if one[0].apart == least]
+    for found, other, made in nearest:
+        if len(nearest) > 1:
+            # Which of them was meant only a person can say.
+            reason = f"one of {len(nearest)} that name the old value"
+            yield {**made, "kind": "unclear", "reason": reason}
+        elif found.sure:
+            yield made
+        else:
+            # The value alone tells which is meant: it ends, and a person is asked.
+            yield {**made, "kind": "changed" if _own(candidate, other) else "unclear"}
 
 
 def _kind(

@@ -20,12 +20,15 @@ ADVERBS = (
     r"|must not)\s+)*"
 )
 WE_DO = (
-    r"(?:use|run|install|start|deploy|ship|keep|store|host|write|build|test|target|support|require|follow|prefer"
-    r"|avoid|pin|name|call|put"
+    r"(?:use|set up|run|install|start|deploy|ship|keep|store|host|write|build|test|target|support"
+    r"|require|follow|prefer|avoid|pin|name|call|put"
     r"|log|track|tag|release|publish|format|lint|mock|rely|depend|maintain|treat|version|generate"
     r"|serve|cache|encode|sign"
     r"|squash|rebase|merge|commit|branch|document|manage|handle|have|work|allow|enforce|expect"
     r"|model|sort|validate|apply"
+    r"|charge|bill|pay|sell|offer|bundle|compile|package|provision|label|mirror|export|post|report"
+    r"|announce|retry|retain|archive|ingest|stream|replicate|index|authenticate|compress|route"
+    r"|scale|limit|alert|page|meet|freeze|plan|estimate|hold|convert|collect|indent|track|draw"
     r"|monitor|expose|read|send|render|import|need|own|speak|skip|push|review|encrypt|back|scan"
     r"|rotate|soft)"
 )
@@ -157,11 +160,28 @@ NOT_X_Y = re.compile(
 )
 # What may be a value: a number, a name inside a sentence, code, or whatever stands at its end.
 VALUED = re.compile(
-    r"\d|`|\bnow\b|(?-i:\s[A-Z])|\w[/.]\w|^(?:we|our)\s(?!(?:should|could|can|need|have|had|did|tried)\b)",
+    r"\d|`|#\w|\bnow\b|(?-i:\s[A-Z])|\w[/.]\w|^(?:we|our)\s(?!(?:should|could|can|need|have|had|did|tried)\b)",
     _I,
 )
 # After 'correction:', what is said of a thing; the gate takes it where it gives it another value.
 OF_A_THING = re.compile(r"^(?:the|our|every|all)\s+\w+(?:\s+[\w./@`'-]+){3,}", _I)
+# 'No, Ann signs off releases': who does what, after an opening.
+NAME_FIRST = re.compile(r"^(?-i:[A-Z][\w'-]+)\s+\w+s\s+\w", _I)
+# What is of this moment even where a sentence gives one value in the place of another.
+VERY_MOMENT = re.compile(
+    r"\b(?:right now|at the moment|today|tomorrow|tonight|for now|so far|just this once|temporarily"
+    r"|this (?:morning|time|bug|error|issue|failure|problem|test|function|line|commit|pr|branch"
+    r"|task|ticket|file|run)|getting|want to|going to|about to|trying to|let me)\b",
+    _I,
+)
+# What was given up, and what is there instead: 'used to have five people and has four now'.
+USED_TO_AND_NOW = re.compile(r"\bused to\b(?=.*\b(?:and|but)\b.*\bnow\b)", _I)
+# 'You get licences from Bo, not from Ann' tells how it is; 'you should', 'you did' do not.
+YOU_DO = re.compile(
+    r"^you (?:can )?(?:get|find|reach|ask|call|write|log|sign|see|open|go|need|use|have|pay|run"
+    r"|start)\b",
+    _I,
+)
 USE_INSTEAD = re.compile(
     r"^(?:please\s+)?(?:use|call|run|prefer|take|verwende|utilise|usa)\s+.+\b(?:instead of|rather "
     r"than|"

@@ -86,7 +86,7 @@ def stated(visible: str) -> Found | None:
     main = say.WHY.split(visible, maxsplit=1)[0]
     if say.QUESTION.search(visible) or cue.FORGET_ONE.match(visible):
         return None
-    if say.HYPOTHETICAL.search(main) or say.ABANDONED.search(main):
+    if say.HYPOTHETICAL.search(main) or say.ABANDONED.search(say.USED_TO_AND_NOW.sub("", main)):
         return None
     for judge in (_correction, _decision, _preference, _fact, _replacement):
         if (found := judge(visible, main)) is not None:
@@ -164,10 +164,14 @@ def _replacement(visible: str, main: str) -> Found | None:
     match = say.CORRECTION.match(visible)
     start = match.end() if match else _filler_end(visible)
     rest = visible[start:]
-    if say.MOMENT.search(main) or say.NO_TALK.match(rest) or say.PRONOUN.match(rest):
+    named = replaces(rest) is not None
+    moment = say.VERY_MOMENT if named else say.MOMENT
+    if moment.search(main) or say.PRONOUN.match(rest):
         return None
-    told = match is not None and (say.VALUED.search(rest) or say.OF_A_THING.match(rest))
-    if replaces(rest) is not None or told:
+    if say.NO_TALK.match(rest) and not say.YOU_DO.match(rest):
+        return None
+    valued = say.VALUED.search(rest) or say.OF_A_THING.match(rest) or say.NAME_FIRST.match(rest)
+    if named or (match is not None and valued):
         return Found(start, len(visible), CORRECTED, False, 0.4)
     return None
 

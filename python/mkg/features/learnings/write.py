@@ -16,7 +16,7 @@ from mkg.features.gate.judge import judge, second_screen
 from mkg.features.gate.rules import DEFAULT, Rules
 from mkg.features.gate.weigh import Told, Weighed, look, weigh, with_outcome
 from mkg.features.learnings.extract import Candidate
-from mkg.features.learnings.extract_phrases import MOMENT
+from mkg.features.learnings.extract_phrases import VERY_MOMENT
 from mkg.features.learnings.extract_rules import CORRECTED
 from mkg.features.learnings.value_key import value_key
 
@@ -194,7 +194,7 @@ def _screened(
         outcome = consulted.lower(no, outcome)
         if isinstance(outcome, Approved) and not rules.on:
             outcome = Waits("candidate", GATE_OFF, "the gate is switched off")
-        corrects = candidate.reason == CORRECTED and not MOMENT.search(candidate.text)
+        corrects = candidate.reason == CORRECTED and not VERY_MOMENT.search(candidate.text)
         weighed.append(
             Weighed(no, candidate.text, candidate.origin, owner.user_id, outcome, row, corrects)
         )
