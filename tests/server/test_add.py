@@ -205,6 +205,29 @@ def test_without_a_model_it_is_kept_under_an_id_and_the_answer_says_what_is_miss
     assert live.value("MATCH (l:Learning {id: $id}) RETURN l.embedding", id=found["id"]) is None
 
 
+@requirement("B27")
+def test_every_addition_has_an_id_by_which_its_state_can_be_read(live, served):
+    kept = add(served, PORT)
+    masked = add(served, "The deploy key of the shop is " + "ghp_" + "Z9y8X7w6V5u4T3s2R1q0" * 2)
+    blocked = add(served, HOSTILE)
+    for found in (kept, masked):
+        told = good(served, "project_explain_learning", {"learning_id": found["id"]})
+        assert (told["id"], told["status"]) == (found["id"], found["status"])
+        assert told["decisions"][-1]["reason"]
+    audit = good(served, "project_gate_audit", {"project_id": SHOP})
+    assert [row["id"] for row in audit["blocked_learnings"]] == [blocked["id"]]
+    assert kept["degraded"]
+
+
+@requirement("ADV-G08")
+@pytest.mark.parametrize("text", ["    \n\t  ", "", "\u00a0\u2003", "\u200b\ufeff"])
+def test_a_text_with_nothing_in_it_is_refused_and_nothing_is_kept(tmp_path, text):
+    run = FakeStore()
+    found = bad(server(tmp_path, lambda s: run), "project_add_learning", {"text": text})
+    assert (found["code"], found["error"]) == ("invalid", "text is empty")
+    assert found["hint"] and "learnings.upsert" not in run.names()
+
+
 @requirement("ADV-G06")
 @pytest.mark.parametrize("size", [100_001, 200_000, 1_000_000])
 def test_a_text_far_too_large_is_refused_with_the_limit(tmp_path, size):

@@ -6,6 +6,7 @@ in a call can say otherwise: there is no parameter for source, origin or status.
 
 import json
 import math
+import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -189,7 +190,7 @@ def statement(text: str) -> str:
         )
     # Before the cut: half a secret is harder to recognise than a whole one.
     plain = _plain(text)
-    if not plain:
+    if all(unicodedata.category(c)[0] in "CZ" for c in plain):
         raise Refused("text is empty", code="invalid", hint="state what is worth knowing")
     return cut(plain, TEXT)
 
