@@ -158,7 +158,8 @@ def run_of(tokens: tuple[Token, ...], whole: Said) -> bool:
     return all(p in there or empty(whole.every[p]) for p in range(first, last))
 
 
-def things(whole: Said) -> list[tuple[Token, ...]]:
+@lru_cache(maxsize=4096)
+def things(whole: Said) -> tuple[tuple[Token, ...], ...]:
     """What is named after 'the', 'our', 'of': each as its words that carry something, in order.
 
     What is said of it may follow without a word between them: 'the kiosk logs users out'.
@@ -178,7 +179,7 @@ def things(whole: Said) -> list[tuple[Token, ...]]:
             continue
         if any(key(token) not in light() for token in words):
             found.append(tuple(words))
-    return found
+    return tuple(found)
 
 
 def one_thing(one: tuple[Token, ...], other: tuple[Token, ...]) -> bool:
