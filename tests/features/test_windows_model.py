@@ -158,5 +158,6 @@ def test_the_old_value_is_shown_to_the_judge_where_the_turn_says_it_and_decides_
     rows = [json.loads(r) for r in asked.splitlines() if r.startswith('{"id": "c')]
     (row,) = [r for r in rows if r["text"] == CLAIM["text"]]
     assert row.get("replaces") == shown
-    # The judge said nothing, so nothing ends.
-    assert live.rows("MATCH (a:Learning)-[r]->(b:Learning) RETURN type(r) AS r") == []
+    # The judge said nothing, so nothing ends; what the person typed is a doubt of its own.
+    found = live.rows("MATCH (a:Learning)-[r]->(:Learning) RETURN a.text AS text, type(r) AS r")
+    assert [(r["text"], r["r"]) for r in found] == [(MOVED, "CONTRADICTS")]
