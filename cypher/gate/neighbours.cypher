@@ -49,13 +49,13 @@ CALL (row) {
     RETURN wordeds[rank] AS hit, null AS cosine, 1.0 / (61 + rank) AS part
       UNION ALL
     MATCH (framed:Learning)
-    USING INDEX framed:Learning(owner_key, frame_key)
+    USING INDEX SEEK framed:Learning(owner_key, frame_key)
     WHERE framed.owner_key = row.owner_key AND framed.frame_key = row.frame_key AND framed.live = true AND framed.valid_until IS NULL AND framed.value_key <> row.value_key
     WITH framed ORDER BY framed.updated_at DESC, framed.id LIMIT 5
     RETURN framed AS hit, null AS cosine, 1.0 / 60 AS part
       UNION ALL
     MATCH (same:Learning)
-    USING INDEX same:Learning(owner_key, words_key)
+    USING INDEX SEEK same:Learning(owner_key, words_key)
     WHERE same.owner_key = row.owner_key AND same.words_key = row.words_key AND same.status IN ['rejected', 'blocked'] AND same.value_key <> row.value_key
     WITH same ORDER BY same.id LIMIT 5
     RETURN same AS hit, null AS cosine, 1.0 / 60 AS part

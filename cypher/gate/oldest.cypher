@@ -25,7 +25,7 @@
 //          lately lets the others come first. Those taken come in the order of all statements.
 UNWIND $owner_keys AS owner
 MATCH (l:Learning)
-USING INDEX l:Learning(owner_key, status)
+USING INDEX SEEK l:Learning(owner_key, status)
 WHERE
   l.owner_key = owner AND
   l.status IN ['candidate', 'quarantined'] AND

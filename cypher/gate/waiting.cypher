@@ -15,7 +15,7 @@
 // @index   learning_status
 // @why     What waits for a person, oldest first, with why it waits.
 MATCH (l:Learning)
-USING INDEX l:Learning(owner_key, status)
+USING INDEX SEEK l:Learning(owner_key, status)
 WHERE l.owner_key = $owner_key AND l.updated_at IS NOT NULL AND l.status IN ['candidate', 'quarantined']
 WITH l
 ORDER BY l.created_at ASC, l.id ASC

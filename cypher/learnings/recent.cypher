@@ -35,7 +35,7 @@ WITH
     RETURN told.id
   } AS known
 MATCH (l:Learning)
-USING INDEX l:Learning(owner_key, updated_at)
+USING INDEX SEEK l:Learning(owner_key, updated_at)
 WHERE
   l.owner_key = $owner_key AND
   l.updated_at IS NOT NULL AND
