@@ -62,7 +62,7 @@ def prose() -> str:
     while size < SIZES["1 MB"]:
         lines.append(" ".join(chance.choices(words, k=chance.randrange(5, 25))))
         size += len(lines[-1]) + 1
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def code() -> str:
