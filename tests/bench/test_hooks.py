@@ -88,7 +88,7 @@ def test_the_hook_bench_runs_on_a_real_store_and_sets_its_bars_as_ratios(
     rounds = [(size.rounds + size.warm) * n for n in (3, 2)]
     bursts = (size.bursts + size.warm) * hooks.AT_ONCE * 3
     stops = size.apart + 2
-    assert events == keys == sum(rounds) + bursts + stops
+    assert events == keys == 2 * size.before + sum(rounds) + bursts + stops
     assert apart == stops * len(hooks.PARTS) + 1
     assert Path.cwd() == before
     assert capsys.readouterr().out == ""
