@@ -19,6 +19,7 @@ from mkg.features.gate.statement import (
     idle,
     key,
     kind,
+    kind_of_any,
     light,
     one_thing,
     run_of,
@@ -50,7 +51,7 @@ _WENT = _LEFT | frozenset(
 # What says that nothing has gone.
 _BOTH = frozenset(["both", "also", "either", "too", "neither", "besides", "additionally"])
 # Sorts of which a bare number may be a value: what is counted tells which.
-_NUMBERS = frozenset({"number", *UNITS})
+_COUNTED = frozenset({"number", *UNITS})
 # A statement that says otherwise what the value is of is further off than any that does not.
 FAR = 10
 # Values that hardly two things have.
@@ -194,7 +195,7 @@ def takes_over(new: Said, old: Said) -> int | None:
             continue
         if "name" in sort and not every & _LEFT:
             continue
-        if sort & _NUMBERS and not _counts_alike(was, old, new):
+        if sort & _COUNTED and not _counts_alike(was, old, new):
             continue
         words = about_any(sort)
         known = {w for w in found.shared if w not in light() and w not in words} - {key(here)}
@@ -211,15 +212,13 @@ def _counts_alike(was: Token, old: Said, new: Said) -> bool:
     return any(sense(w) in said for w in (after[:2] or before))
 
 
-def replaces_in(
-    new: Said, old: Said, gone: Said, given: Said, likely: Said | None = None
-) -> int | None:
+def replaces_in(new: Said, old: Said, gone: Said, given: Said, likely: Said) -> int | None:
     """How far `old` is from what `new` replaces in it; None where it speaks of something else.
 
     Args:
         gone: the value that `new` says is replaced.
         given: the value that takes its place, empty where that is not told apart.
-        likely: what then stands where it mostly does.
+        likely: `given`, or else what stands where it mostly does.
     """
     value = {key(t) for t in gone.tokens if not idle(t)} or {key(t) for t in gone.tokens}
     there = {key(t) for t in old.tokens}
@@ -236,7 +235,7 @@ def replaces_in(
     if not later:
         # The new value stands where it mostly does, is what is of the old one's sort, or the only
         # thing that is left.
-        taken = {key(t) for t in likely.tokens} if likely else set[str]()
+        taken = {key(t) for t in likely.tokens}
         mine = tuple(t for t in mine if key(t) not in taken and not (sort and kind((t,)) & sort))
     most = MOST_UNSAID + (4 if _one_subject(new, old, value) else 1)
     if len(mine) > most or len(theirs) > most:
@@ -247,15 +246,15 @@ def replaces_in(
         far = len(mine) + len(theirs)
         if not known and _ours(new) and _ours(old) and (sort or any(t.name for t in gone.tokens)):
             # 'Our dashboards are in Grafana, no longer in Zabbix', 'we monitor with Zabbix'.
-            return None if sort & _NUMBERS else 2 * FAR + far
-        values = frozenset(value | later | {key(t) for t in (likely or given).tokens})
+            return None if sort & _COUNTED else 2 * FAR + far
+        values = frozenset(value | later | {key(t) for t in likely.tokens})
         if _apart_from(new, old, values):
             return None
         if not known:
             # 'New rows get their time in Asia/Tokyo, not Europe/Berlin', 'we store times in ...'.
             general = _strong(sort) or (sort & _RARE and _ours(old) and not things(old))
             return 3 * FAR + far if general and len(theirs) == 1 else None
-        sure = not sort & _NUMBERS or _telling(sort) or _of_the_same(old, new, gone)
+        sure = not sort & _COUNTED or _telling(sort) or _of_the_same(old, new, gone)
         return FAR + far if sure else None
     if max(len(mine), len(theirs)) > MOST_UNSAID:
         return None
@@ -305,9 +304,8 @@ def _value(tokens: tuple[Token, ...], about: frozenset[str]) -> tuple[Token, ...
 def _abouts(found: Apart) -> list[frozenset[str]]:
     """What may be said of values of a kind that both name, besides nothing."""
     none: frozenset[str] = frozenset()
-    mine = none.union(*(kind((t,)) for t in found.mine))
-    theirs = none.union(*(kind((t,)) for t in found.theirs))
-    return [none, *(about().get(one, none) for one in sorted(mine & theirs))]
+    both = kind_of_any(found.mine) & kind_of_any(found.theirs)
+    return [none, *(about().get(one, none) for one in sorted(both))]
 
 
 def _ways(found: Apart) -> bool:
@@ -327,7 +325,7 @@ def _told(run: tuple[Token, ...], whole: Said, both: frozenset[str]) -> bool:
     before, after = whole.every[:first], whole.every[last + 1 :]
     if not before:
         acts = bool(after) and (after[0].endswith(("s", "ed")) or after[0] == "took")
-        return acts if "name" in both else not both.isdisjoint({"code", *_NUMBERS})
+        return acts if "name" in both else not both.isdisjoint({"code", *_COUNTED})
     if before[-1] in NUMBERED:
         return False
     vague = both <= {"name"} or any(one.startswith("id ") for one in both)

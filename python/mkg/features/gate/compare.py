@@ -21,12 +21,10 @@ from mkg.features.gate.frame import (
     slot,
     stem,
 )
-from mkg.features.gate.statement import Said, idle, key, kind, said
+from mkg.features.gate.statement import Said, idle, key, kind_of_any, said
 
 Kind = Literal["names", "changes", "doubt", "refused", "nothing"]
 _SAME = 0.6
-# Words that say little count only between two that are as near.
-_FINER = 100
 _DO = frozenset({"do", "does", "did"})
 _WHY = re.compile(r"[,;]?\s+(?:because|weil|parce que|porque)\b.*$", re.IGNORECASE)
 
@@ -37,13 +35,14 @@ class Relation:
 
     kind: Kind
     reason: str
-    apart: int = 0
-    """Of one that names the old value: how far the old statement is from it, in words."""
+    apart: tuple[int, int] = (0, 0)
+    """Of one that names the old value: how far the old statement is from it, in words that carry
+    something, and between two that are as near in all of them."""
 
     @property
     def sure(self) -> bool:
         """False of one that shares the value and its subject, and says the rest in other words."""
-        return self.apart < FAR * _FINER
+        return self.apart[0] < FAR
 
 
 NOTHING = Relation("nothing", "")
@@ -65,14 +64,14 @@ def compare(new: str, old: str, *, corrects: bool = False) -> Relation:
         far = replaces_in(now, before, gone, given, likely)
         if far is not None and not _gives_up(old, named.old):
             reason = "the statement names the value that it replaces"
-            return Relation("names", reason, _FINER * far + _unlike(now, before))
+            return Relation("names", reason, (far, _unlike(now, before)))
         if _has_value(before, gone, likely):
             # 'We swapped a for b in the shop' says nothing of what has b already.
             return _denied(mine, theirs)
     over = takes_over(said(new), said(kept))
     if over is not None:
         return Relation(
-            "names", "the statement has the old value and one that took its place", _FINER * over
+            "names", "the statement has the old value and one that took its place", (over, 0)
         )
     place = slot(mine, theirs)
     unique, names = mine.unique and theirs.unique, mine.names and theirs.names
@@ -99,8 +98,8 @@ def _denied(mine: Frame, theirs: Frame) -> Relation:
 
 
 def _unlike(now: Said, before: Said) -> int:
-    """How many words only one has, those that say little included: what tells two as near apart."""
-    return min(_FINER - 1, len({t.word for t in now.tokens} ^ {t.word for t in before.tokens}))
+    """How many words only one has, those that say little included."""
+    return len({t.word for t in now.tokens} ^ {t.word for t in before.tokens})
 
 
 def _has_value(before: Said, gone: Said, given: Said) -> bool:
@@ -111,10 +110,7 @@ def _has_value(before: Said, gone: Said, given: Said) -> bool:
 
 def _two_sorts(place: Slot) -> bool:
     """Whether what differs is of two sorts: '3 replicas' and 'rack-21'."""
-    one, other = (
-        frozenset[str]().union(*(kind((t,)) for t in said(" ".join(part)).tokens))
-        for part in (place.new, place.old)
-    )
+    one, other = (kind_of_any(said(" ".join(part)).tokens) for part in (place.new, place.old))
     return bool(one and other) and one.isdisjoint(other) and not (one & NUMBERS and other & NUMBERS)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mkg.features.gate.frame import COUNTS, GENERIC, VERBS, stem, words
-from mkg.features.gate.statement import Token, kind, said
+from mkg.features.gate.statement import Token, kind, kind_of_any, said
 
 _I = re.IGNORECASE
 _WORD = r"[~.]?[^\s,;.!?]+(?:[.:/][^\s,;.!?]+)*"
@@ -145,7 +145,7 @@ def _of_one_sort(match: re.Match[str]) -> bool:
 
 def _number(tokens: tuple[Token, ...]) -> frozenset[str]:
     """What sort of number stands there beside words: a unit, a name of what is counted."""
-    return frozenset[str]().union(*(kind((t,)) & NUMBERS for t in tokens))
+    return kind_of_any(tokens) & NUMBERS
 
 
 _MOVED = re.compile(

@@ -4,6 +4,7 @@ Taken without order: two statements are compared by the words that only one of t
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -112,6 +113,11 @@ def kind(run: tuple[Token, ...]) -> frozenset[str]:
     if len(words) == 1 and (form := _form(words[0])):
         return form
     return frozenset({"name"}) if words and all(t.name for t in run) else frozenset()
+
+
+def kind_of_any(tokens: Iterable[Token]) -> frozenset[str]:
+    """What sorts of values single words are."""
+    return frozenset[str]().union(*(kind((t,)) for t in tokens))
 
 
 def _form(word: str) -> frozenset[str]:

@@ -28,7 +28,7 @@ WE_DO = (
     r"|model|sort|validate|apply"
     r"|charge|bill|pay|sell|offer|bundle|compile|package|provision|label|mirror|export|post|report"
     r"|announce|retry|retain|archive|ingest|stream|replicate|index|authenticate|compress|route"
-    r"|scale|limit|alert|page|meet|freeze|plan|estimate|hold|convert|collect|indent|track|draw"
+    r"|scale|limit|alert|page|meet|freeze|plan|estimate|hold|convert|collect|indent|draw"
     r"|monitor|expose|read|send|render|import|need|own|speak|skip|push|review|encrypt|back|scan"
     r"|rotate|soft)"
 )
