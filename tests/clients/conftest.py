@@ -1,21 +1,18 @@
-"""Real clients on this machine: installing the pinned binary, and a user's world to run it in.
+"""Real clients on this machine: cut off from the network, and a user's world to run them in."""
 
-MKG_CLIENT_TESTS=require turns "the client cannot be had" from a skip into a failure.
-"""
-
-import fcntl
 import os
 import random
 import shutil
-import subprocess
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mkg import localdb
+from tests.clients import loopback, programs
 from tests.clients.family import Draw, draw
-from tests.clients.kit import clients
+from tests.clients.programs import client_program
 from tests.clients.world import World
 from tests.conftest import shared_cache
 
@@ -24,36 +21,34 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".venv", "node_modules", "__pycache__", ".*_cache", ".hypothesis", "dist")
 
 
-def install_client(client: str, folder: Path) -> str:
-    """The pinned client, from npm or (Claude Code) out of the Python wheel that carries it.
+@pytest.fixture(scope="session", autouse=True)
+def network(request: pytest.FixtureRequest) -> str:
+    """Real clients see loopback alone, once all they need is fetched; else why that is not so."""
+    items = request.session.items
+    if not any(item.get_closest_marker("clients") for item in items):
+        return "no real client runs"
+    reason = _hindrance(items) or loopback.refusal()
+    terminal: Any = request.config.pluginmanager.getplugin("capturemanager")
+    with terminal.global_and_fixture_disabled():
+        if reason:
+            print(f"The clients see the network of this machine: {reason}", flush=True)
+            return reason
+        print("Fetching what the clients need; loopback is all they see afterwards.", flush=True)
+    for client in programs.ALL:
+        programs.fetched(client)
+    localdb.fetch_for_tests(shared_cache())
+    loopback.enter()
+    return ""
 
-    Raises:
-        RuntimeError: no source gave a program that runs here.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        reasons = []
-        for via in ("npm", "pip") if client == "claude" else ("npm",):
-            try:
-                program = clients.install(client, str(folder), via=via)
-                subprocess.run([program, "--version"], check=True, capture_output=True, timeout=60)
-                return program
-            except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-                reasons.append(f"{via}: {error}")
-        raise RuntimeError("; ".join(reasons))
 
-
-@cache
-def client_program(client: str) -> str:
-    """Path of a pinned client; without one the test is skipped, or fails where it is required."""
-    try:
-        return install_client(client, shared_cache() / "clients")
-    except RuntimeError as error:
-        reason = f"{client} {clients.PINS[client]} cannot be had here: {error}"
-        if os.environ.get("MKG_CLIENT_TESTS") == "require":
-            pytest.fail(reason)
-        pytest.skip(reason)
+def _hindrance(items: list[pytest.Item]) -> str:
+    """What of this run would be out of reach from within."""
+    for name in ("MKG_TEST_NEO4J_URI", "MKG_TEST_DOCKER"):
+        if name in os.environ:
+            return f"{name} names a server outside"
+    if not all(item.path.is_relative_to(Path(__file__).parent) for item in items):
+        return "other tests run in the same process"
+    return ""
 
 
 @pytest.fixture

@@ -1,15 +1,13 @@
 """Claude Code with the memory registered by `mkg install`, then with the program taken away."""
 
 import json
-import os
 import subprocess
 
 import pytest
 
-from tests.clients.conftest import client_program
 from tests.clients.kit import clients
+from tests.clients.programs import WHEEL, client_program
 from tests.clients.world import World
-from tests.conftest import shared_cache
 from tests.support.requirement import requirement
 
 pytestmark = pytest.mark.clients
@@ -47,15 +45,8 @@ def test_an_installation_works_and_its_remains_do_no_harm(world: World):
 
 @requirement("CL-02")
 def test_the_same_claude_code_comes_out_of_a_python_package():
-    folder = shared_cache() / "clients"
-    try:
-        program = clients.install("claude", str(folder / "from-python"), via="pip")
-    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
-        if os.environ.get("MKG_CLIENT_TESTS") == "require":
-            raise
-        pytest.skip(f"the wheel cannot be had here: {error}")
     told = [
         subprocess.run([one, "--version"], capture_output=True, text=True, timeout=60).stdout
-        for one in (program, client_program("claude"))
+        for one in (client_program(WHEEL), client_program("claude"))
     ]
     assert told[0] == told[1] and clients.PINS["claude"] in told[0]

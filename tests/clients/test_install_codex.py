@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import client_program
 from tests.clients.kit import clients
 from tests.clients.kit.stub_model import StubModel, text_of
+from tests.clients.programs import client_program
 from tests.clients.world import OK, World
 from tests.conftest import shared_cache
 from tests.support.requirement import requirement

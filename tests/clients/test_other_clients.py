@@ -1,7 +1,6 @@
 """The main job in the other real clients: what is stated in one session is told in the next."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from tests.clients.family import Draw
 from tests.clients.kit import clients
 from tests.clients.kit.stub_model import text_of
 from tests.clients.more_stub import GeminiStub
+from tests.clients.programs import client_program
 from tests.clients.world import World
 from tests.conftest import Live, shared_cache
 from tests.support.requirement import requirement
@@ -64,23 +64,9 @@ def user(live: Live, tmp_path: Path) -> Iterator[World]:
     made.close()
 
 
-def program(client: str) -> str:
-    """The pinned client; where it cannot be had the test is skipped and says why."""
-    folder = shared_cache() / "clients"
-    try:
-        if client == "codex":
-            return clients.install("codex", str(folder))
-        return more_clients.install(client, folder)
-    except (RuntimeError, OSError) as error:
-        reason = f"{client} cannot be had here: {error}"
-        if os.environ.get("MKG_CLIENT_TESTS") == "require":
-            pytest.fail(reason)
-        pytest.skip(reason)
-
-
 def seat(client: str, user: World, url: str) -> Any:
     """The client of this user, with our hooks and, where it is Codex, our server."""
-    path, home, env = program(client), str(user.home), {"MKG_CACHE": str(user.cache)}
+    path, home, env = client_program(client), str(user.home), {"MKG_CACHE": str(user.cache)}
     options: dict[str, Any] = {"cwd": str(user.project), "env": env}
     if client == "codex":
         table = clients.hook_table(EVENTS["codex"], f"{LAUNCH} codex {{event}}")

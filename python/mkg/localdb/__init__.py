@@ -20,6 +20,7 @@ __all__ = [
     "backup",
     "down",
     "endpoint",
+    "fetch_for_tests",
     "logs",
     "look_into",
     "reset",
@@ -222,6 +223,13 @@ def start_for_tests(home: Path, cache: Path) -> Endpoint:
         # The caller has nothing to stop yet.
         down(settings)
         raise
+
+
+def fetch_for_tests(cache: Path) -> None:
+    """Everything that `start_for_tests` would fetch, so that it needs no network."""
+    from mkg.localdb import fetch, jars
+
+    fetch.ensure(cache, jars.load_lock())
 
 
 def stop_for_tests(home: Path) -> None:
