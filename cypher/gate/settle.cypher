@@ -32,8 +32,7 @@ CALL (decision) {
     WHEN decision.corroborated = 'sessions' AND l.support_count >= 2 AND COUNT { MATCH (l)-[q:EVIDENCED_BY]->(e) WHERE q.origin IN ['user_typed', 'user_pasted', 'assistant_clean'] RETURN DISTINCT e.session_id } >= 2 THEN 'approved'
     WHEN decision.corroborated = 'typed' AND l.support_count >= 2 AND COUNT { MATCH (l)-[q:EVIDENCED_BY]->(e) WHERE q.origin = 'user_typed' RETURN DISTINCT e.session_id } >= 2 THEN 'approved'
     ELSE decision.ceiling END AS allowed
-  WITH l, since, found, kinds, allowed, CASE
-    WHEN 'vetoed' IN kinds OR 'refused' IN kinds THEN 'rejected' WHEN 'restates' IN kinds THEN 'already_learned'
+  WITH l, since, found, kinds, allowed, CASE WHEN 'vetoed' IN kinds OR 'refused' IN kinds THEN 'rejected' WHEN 'restates' IN kinds THEN 'already_learned'
     WHEN allowed <> 'approved' THEN allowed WHEN 'human' IN kinds THEN 'candidate'
     WHEN 'wins' IN kinds OR 'changed' IN kinds OR 'outdated' IN kinds THEN 'approved'
     WHEN 'unclear' IN kinds THEN 'candidate' ELSE 'approved' END AS to
@@ -64,6 +63,7 @@ CALL (decision) {
       MERGE (l)-[s:SUPERSEDES]->(o) SET s += {reason: f.reason, source: f.source, confirmed: f.kind = 'wins', at: since}, o.injectable = false, o.valid_until = since)
     FOREACH (o IN CASE WHEN to = 'approved' AND f.kind = 'wins' THEN [f.other] ELSE [] END |
       SET o.status = 'rejected', o.live = false, o.embedding = null, o.embedding_model = null, o.rejected_reason = 'superseded_by:' + l.id, o.rejected_at = datetime(decision.at))
+    FOREACH (o IN CASE WHEN to = 'approved' AND f.kind = 'similar' THEN [f.other] ELSE [] END | MERGE (l)-[s:SIMILAR_TO]->(o) SET s += {reason: f.reason, source: f.source, value_keys: [l.value_key, o.value_key], at: since})
     FOREACH (o IN CASE WHEN f.kind = 'outdated' AND f.other = next THEN [next] ELSE [] END | MERGE (o)-[s:SUPERSEDES]->(l) SET s += {reason: f.reason, source: f.source, confirmed: false, at: l.valid_until})
     FOREACH (o IN CASE WHEN f.kind IN ['human', 'unclear', 'noted'] THEN [f.other] ELSE [] END | MERGE (l)-[c:CONTRADICTS]->(o) SET c += {reason: f.reason, source: f.source, at: datetime(decision.at)})
     FOREACH (o IN CASE WHEN to = 'rejected' AND f.kind IN ['vetoed', 'refused'] THEN [f.other] ELSE [] END | MERGE (l)-[c:CONTRADICTED_BY]->(o)

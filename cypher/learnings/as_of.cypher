@@ -18,9 +18,11 @@
 // @return  until       ZONED DATETIME      null: it still holds
 // @return  now         STRING              what took its place, if that is believed
 // @return  score       FLOAT NOT NULL
+// @return  said_later  MAP                 {short_id, text} of what the same person had said later by then, near it
 // @locks   none
 // @index   project_learning_vector, project_learning_fulltext
 // @uses    db.index.fulltext.queryNodes
+// @allow   Layout  the formatter's needs more lines than a body may have
 // @why     What held then: found by what holds now and by its own words (what was replaced has no
 //          vector), then along the chain of replacements to the version of that moment. What was
 //          never approved, or that a person turned down as wrong, held at no moment.
@@ -36,10 +38,7 @@ CALL () {
   WITH collect({hit: near, cosine: cosine}) AS nears, max(cosine) AS nearest
   UNWIND nears AS n
   RETURN n.hit AS hit,
-    CASE
-      WHEN n.cosine > 0 THEN (n.cosine / nearest) ^ 2
-      ELSE 0.0
-    END AS part
+    CASE WHEN n.cosine > 0 THEN (n.cosine / nearest) ^ 2 ELSE 0.0 END AS part
     UNION ALL
   UNWIND
     CASE
@@ -72,12 +71,16 @@ WHERE
 ORDER BY score DESC, version.id
 LIMIT $limit
 RETURN
-  version.id AS id,
-  version.short_id AS short_id,
-  version.text AS text,
-  version.status AS status,
-  version.origin AS origin,
+  version.id AS id, version.short_id AS short_id, version.text AS text,
+  version.status AS status, version.origin AS origin,
   since,
   version.valid_until AS until,
   head([(later:Learning)-[:SUPERSEDES]->(version) WHERE later.injectable | later.text ]) AS now,
-  score
+  score,
+  CASE WHEN version.reviewed_by IS NULL AND COUNT { (version)-[:SIMILAR_TO]-() } > 0 THEN head(COLLECT {
+    MATCH (version)-[s:SIMILAR_TO]-(o:Learning)
+    WHERE version.value_key IN s.value_keys AND o.value_key IN s.value_keys AND o.safety_status = 'passed'
+      AND since < o.valid_from AND o.valid_from <= datetime($at) AND coalesce(o.valid_until > datetime($at), o.status = 'approved')
+    WITH o ORDER BY o.valid_from DESC, o.id LIMIT 1
+    RETURN {short_id: o.short_id, text: o.text}
+  }) END AS said_later

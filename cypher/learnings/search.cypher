@@ -27,6 +27,7 @@
 // @return  cosine      FLOAT               null when the vector side did not find it
 // @return  sources     LIST<STRING NOT NULL> NOT NULL
 // @return  was         MAP                 {text, age_seconds} of what it replaced, if that may be told
+// @return  said_later  MAP                 {short_id, text, age_seconds} of what the same person said later and near it
 // @locks   none
 // @index   project_learning_vector, project_learning_fulltext
 // @uses    db.index.fulltext.queryNodes
@@ -75,20 +76,21 @@ WITH
 ORDER BY score DESC, hit.confidence DESC, hit.id
 LIMIT $limit
 RETURN
-  hit.id AS id,
-  hit.short_id AS short_id,
-  hit.text AS text,
-  hit.status AS status,
-  hit.scope AS scope,
-  hit.origin AS origin,
+  hit.id AS id, hit.short_id AS short_id, hit.text AS text,
+  hit.status AS status, hit.scope AS scope, hit.origin AS origin,
   hit.confidence AS confidence,
   hit.task_pattern AS task_pattern,
   hit.kind AS kind,
   hit.tool_key AS tool_key,
-  hit.error_signature AS error_signature,
-  hit.resolved AS resolved,
+  hit.error_signature AS error_signature, hit.resolved AS resolved,
   duration.inSeconds(hit.created_at, datetime()).seconds AS age_seconds,
   hit.last_source_session_id AS session_id,
   score, cosine, sources,
   head([(hit)-[:SUPERSEDES]->(old:Learning) WHERE old.origin = 'user_typed' AND old.safety_status = 'passed' AND
-    (old.status = 'approved' OR old.rejected_reason STARTS WITH 'superseded_by:') | {text: old.text, age_seconds: duration.inSeconds(old.valid_until, datetime()).seconds}]) AS was
+    (old.status = 'approved' OR old.rejected_reason STARTS WITH 'superseded_by:') | {text: old.text, age_seconds: duration.inSeconds(old.valid_until, datetime()).seconds}]) AS was,
+  CASE WHEN hit.reviewed_by IS NULL AND COUNT { (hit)-[:SIMILAR_TO]-() } > 0 THEN head(COLLECT {
+    MATCH (hit)-[s:SIMILAR_TO]-(o:Learning)
+    WHERE o.injectable = true AND hit.value_key IN s.value_keys AND o.value_key IN s.value_keys AND coalesce(o.last_confirmed_at, o.valid_from) > coalesce(hit.last_confirmed_at, hit.valid_from)
+    WITH o ORDER BY coalesce(o.last_confirmed_at, o.valid_from) DESC, o.id LIMIT 1
+    RETURN {short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(coalesce(o.last_confirmed_at, o.valid_from), datetime()).seconds}
+  }) END AS said_later

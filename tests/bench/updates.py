@@ -14,6 +14,7 @@ from typing import Literal
 
 from mkg.db import Neo4jRunner
 from mkg.embed import Embedder, LocalMiniLM
+from mkg.features import learnings
 from mkg.features.learnings import retrieval
 from mkg.features.learnings.value_key import normalised
 from mkg.settings import Settings, StoreSettings
@@ -35,12 +36,17 @@ REWORDED = 3  # every third fact more is told in other words
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What was found of one fact: values at a prompt, when asked for, and of each moment."""
+    """What was found of one fact: values at a prompt, when asked for, and of each moment.
+
+    A line that is told with what the same person said later, near it, is not told as current.
+    """
 
     fact: Fact
     now: tuple[str, ...]
     then: tuple[tuple[str, ...], ...]
     prompted: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
+    """Values of the lines that were asked for and told with later words."""
 
     @property
     def current(self) -> bool:
@@ -56,6 +62,11 @@ class Answered:
     def stale(self) -> bool:
         """A value that holds no more is told as if it did, asked for or at a prompt."""
         return any(value != self.fact.told[-1].value for value in (*self.now, *self.prompted))
+
+    @property
+    def wronged(self) -> bool:
+        """The value that holds is told with later words, as if it held no more."""
+        return self.fact.told[-1].value in self.doubted
 
     @property
     def moments(self) -> int:
@@ -82,6 +93,8 @@ def measure(run: Neo4jRunner, store: Server, *, count: int, say: Callable[[str],
             _row(f"{name}: value of an earlier moment right",
                  share(sum(one.moments for one in plain), moments), 98),
             _row(f"{name}: current value told at a prompt, unasked", _share(plain, "unasked")),
+            _row(f"{name}: current value told with later words of another fact",
+                 _share(plain, "wronged")),
             _row(f"{name}, changed in other words: current value among the first {TOP}",
                  _share(other, "current")),
             _row(f"{name}, changed in other words: stale value told as current",
@@ -91,7 +104,9 @@ def measure(run: Neo4jRunner, store: Server, *, count: int, say: Callable[[str],
     return Report("updates", rows, count, [f"{len(made)} facts, {changes} changes, no model"])
 
 
-def _share(answered: Sequence[Answered], what: Literal["current", "stale", "unasked"]) -> Estimate:
+def _share(
+    answered: Sequence[Answered], what: Literal["current", "stale", "unasked", "wronged"]
+) -> Estimate:
     return share(sum(bool(getattr(one, what)) for one in answered), len(answered))
 
 
@@ -140,10 +155,16 @@ def _answered(run: Neo4jRunner, fact: Fact, project: str, model: Embedder) -> An
             at=told.at + timedelta(seconds=STEP / 2),
             limit=TOP,
         )
-        then.append(_values(fact, [row.text for row in rows]))
+        then.append(_values(fact, _plain(rows)))
     asked = retrieval.hits(run, query, owner_key=f"project:{project}", limit=TOP)
-    now, prompted = ([hit.text for hit in hits] for hits in (asked, found.hits))
-    return Answered(fact, _values(fact, now), tuple(then), _values(fact, prompted))
+    now, prompted = (_values(fact, _plain(hits)) for hits in (asked, found.hits))
+    doubted = _values(fact, [hit.text for hit in asked if hit.said_later])
+    return Answered(fact, now, tuple(then), prompted, doubted)
+
+
+def _plain(rows: Sequence[learnings.Hit | learnings.Version]) -> list[str]:
+    """The texts that are told as they are, without later words beside them."""
+    return [row.text for row in rows if not row.said_later]
 
 
 def _values(fact: Fact, texts: Sequence[str]) -> tuple[str, ...]:

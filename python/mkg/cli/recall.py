@@ -87,6 +87,9 @@ def _lines(row: "Row") -> list[str]:
             lines.append(f"    now: {visible(row.now)[:_LINE]}")
     elif (was := getattr(row, "was", None)) is not None:
         lines.append(f"    was: {visible(str(was['text']))[:_LINE]}")
+    if (later := getattr(row, "said_later", None)) is not None:
+        told = f"{visible(str(later['text']))[:_LINE]} ({later['short_id']})"
+        lines.append(f"    said later, near this: {told}")
     return lines
 
 

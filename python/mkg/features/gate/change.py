@@ -116,7 +116,7 @@ def gives_another(new: Said, old: Said, *, corrects: bool = False) -> bool:
         if _told(mine, new, both) and _told(theirs, old, both):
             return True
     # In this order: most pairs have no such sort, and nothing else need be looked at.
-    return _one_of_a_kind(found, new, old) and not (_ways(found) or _apart_from(new, old))
+    return _one_of_a_kind(found, new, old) and not (_ways(found) or two_things(new, old))
 
 
 def _one_of_a_kind(found: Apart, new: Said, old: Said) -> bool:
@@ -158,7 +158,7 @@ def _counts(number: Token, whole: Said) -> str | None:
     return None
 
 
-def _apart_from(new: Said, old: Said, values: frozenset[str] = frozenset()) -> bool:
+def two_things(new: Said, old: Said, values: frozenset[str] = frozenset()) -> bool:
     """Whether they speak of two things: 'the plan of the kiosk', 'the plan of the web shop'.
 
     Whose it is mostly stands last; else each has to name something that the other does not. What
@@ -181,7 +181,7 @@ def takes_over(new: Said, old: Said) -> int | None:
     'b.dev is dead, the address is c.dev', 'Ann has left, Bo does the licences'.
     """
     every = {*new.every}
-    if not every & _WENT or every & _BOTH or _apart_from(new, old):
+    if not every & _WENT or every & _BOTH or two_things(new, old):
         return None
     found = apart(new, old)
     theirs = {key(t): t for t in old.tokens}
@@ -248,7 +248,7 @@ def replaces_in(new: Said, old: Said, gone: Said, given: Said, likely: Said) -> 
             # 'Our dashboards are in Grafana, no longer in Zabbix', 'we monitor with Zabbix'.
             return None if sort & _COUNTED else 2 * FAR + far
         values = frozenset(value | later | {key(t) for t in likely.tokens})
-        if _apart_from(new, old, values):
+        if two_things(new, old, values):
             return None
         if not known:
             # 'New rows get their time in Asia/Tokyo, not Europe/Berlin', 'we store times in ...'.

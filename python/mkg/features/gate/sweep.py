@@ -112,7 +112,7 @@ def _regate(
     def work(unit: Runner) -> int:
         through = [w for w in lowered if not isinstance(w.outcome, Blocked)]
         near = look(unit, through, model=model, rules=rules, at=moment, lock=True)
-        told = weigh(through, near, said.judged, at=at)
+        told = weigh(through, near, said.judged, model=model, at=at)
         decisions: list[dict[str, Any]] = []
         # Those that one before them has ended come again with the next sweep.
         for w in (w for w in through if w.no in told):

@@ -16,6 +16,7 @@ from mkg.features.gate.compare import NOTHING, Relation, compare, like_refused
 from mkg.features.gate.decide import NOT_EXPLICIT, Approved, Blocked, Outcome, Waits
 from mkg.features.gate.judge import Judged
 from mkg.features.gate.rules import Rules
+from mkg.features.gate.similar import nearest
 
 POOL = 60
 _OUTDATED = "superseded_by:"
@@ -84,6 +85,7 @@ def weigh(
     near: Mapping[int, gate.Near],
     judged: Mapping[int, Judged],
     *,
+    model: str | None,
     at: datetime,
 ) -> dict[int, Told]:
     """Relations of candidates that are not blocked, as far as they can be told together.
@@ -106,6 +108,7 @@ def weigh(
             one.outcome = Approved("corrects what is known")
             candidate = with_outcome(candidate, one.outcome)
         _relate(candidate, one, judged.get(candidate.no))
+        _liken(candidate, one, model)
         told[candidate.no] = one
         _remember(candidate, one, before, ended)
         if one.held.get("valid_until") is not None:
@@ -228,6 +231,16 @@ def _relate(candidate: Weighed, told: Told, judged: Judged | None) -> None:
     told.relations.extend(_meant(candidate, named))
 
 
+def _liken(candidate: Weighed, told: Told, model: str | None) -> None:
+    """What the same person said before that is near, where nothing else is known of the two."""
+    if not isinstance(candidate.outcome, Approved) or told.relations:
+        return
+    own = [o for o in told.neighbours if o["status"] == "approved" and _own(candidate, o)]
+    vector = candidate.row["asked"].get("vector")
+    for other, cosine in nearest(candidate.text, vector, model, own):
+        told.relations.append(_relation(other, "similar", f"cosine {cosine:.2f}", "vectors"))
+
+
 def _meant(
     candidate: Weighed, named: list[tuple[Relation, Mapping[str, Any], dict[str, Any]]]
 ) -> Iterator[dict[str, Any]]:
@@ -319,6 +332,7 @@ def _remember(
         "live": status in {"approved", "candidate"},
         "from": told.at,
         "came": candidate.row["asked"].get("came"),
+        "vector": candidate.row["asked"].get("vector"),
     }
 
 

@@ -82,6 +82,8 @@ class Hit:
     sources: list[str]
     was: dict[str, Any] | None = None
     """What it replaced, if that may be told: text and seconds since it ended."""
+    said_later: dict[str, Any] | None = None
+    """What the same person said later and near it: short id, text and seconds since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Version:
     until: datetime | None
     now: str | None
     score: float
+    said_later: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Block:
 
 
 def item(hit: Hit | Known) -> dict[str, object]:
-    """One learning as an item: text, id, status, age and origin in words, and what it replaced."""
+    """One learning as an item: text, id, status, age, origin, what it replaced, what came later."""
     made: dict[str, object] = {
         "text": cut(hit.text),
         "id": hit.short_id,
@@ -69,6 +69,10 @@ def item(hit: Hit | Known) -> dict[str, object]:
     if isinstance(hit, Hit) and hit.was:
         until = age(max(0, int(hit.was["age_seconds"])))
         made["was"] = f"{cut(str(hit.was['text']), WAS_TEXT).rstrip('.')} until {until} ago"
+    if isinstance(hit, Hit) and (later := hit.said_later):
+        since = age(max(0, int(later["age_seconds"])))
+        words = cut(str(later["text"]), WAS_TEXT)
+        made["said_later"] = f"{words} ({later['short_id']}, {since} ago)"
     return made
 
 

@@ -94,6 +94,10 @@ class LearningPart(Part):
     )
     note: str = Field(default="", description="How far to trust the row.")
     was: str = Field(default="", description="What it replaced, if anything.")
+    said_later: str = Field(
+        default="",
+        description="What the same person said later, near this in meaning: it may have changed.",
+    )
     since: str = Field(default="", description="With as_of: from when it held.")
     until: str | None = Field(
         default=None, description="With as_of: until when; null if it still holds."
@@ -239,6 +243,7 @@ def _learning(row: learnings.Hit | learnings.Known | learnings.Version) -> Learn
             since=row.since.isoformat(),
             until=row.until.isoformat() if row.until else None,
             now=row.now,
+            said_later=str(row.said_later["text"]) if row.said_later else "",
         )
     made = LearningPart(
         id=row.id,
@@ -257,6 +262,8 @@ def _learning(row: learnings.Hit | learnings.Known | learnings.Version) -> Learn
         made.scope, made.score, made.sources = row.scope, round(row.score, 6), row.sources
         if row.was:
             made.was = str(row.was["text"])
+        if row.said_later:
+            made.said_later = str(row.said_later["text"])
     if row.status != "approved":
         made.unverified, made.note = True, UNVERIFIED
     return made

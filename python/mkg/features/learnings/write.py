@@ -95,7 +95,7 @@ def _round(
 ) -> dict[int, tuple[Outcome, learnings.Upserted]]:
     """Look, write and settle as many as can be told together; by the number of the candidate."""
     near = look(run, left, model=model, rules=rules, at=at, lock=True)
-    told = weigh(left, near, consulted.judged, at=datetime.fromisoformat(at))
+    told = weigh(left, near, consulted.judged, model=model, at=datetime.fromisoformat(at))
     done = [_settled(w, told[w.no]) for w in left if w.no in told]
     stored = _write(run, done, told, _archived(done, near))
     decisions = [
