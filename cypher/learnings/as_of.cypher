@@ -78,8 +78,8 @@ RETURN
   head([(later:Learning)-[:SUPERSEDES]->(version) WHERE later.injectable | later.text ]) AS now,
   score,
   CASE WHEN version.reviewed_by IS NULL AND COUNT { (version)-[:SIMILAR_TO]-() } > 0 THEN head(COLLECT {
-    MATCH (version)-[s:SIMILAR_TO]-(o:Learning)
-    WHERE version.value_key IN s.value_keys AND o.value_key IN s.value_keys AND o.safety_status = 'passed'
+    MATCH (version)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
+    WHERE version.value_key IN s.value_keys AND beside.value_key IN s.value_keys AND o.safety_status = 'passed'
       AND since < o.valid_from AND o.valid_from <= datetime($at) AND coalesce(o.valid_until > datetime($at), o.status = 'approved')
     WITH o ORDER BY o.valid_from DESC, o.id LIMIT 1
     RETURN {short_id: o.short_id, text: o.text}

@@ -97,6 +97,16 @@ def test_whoever_says_the_earlier_again_makes_it_the_later(live: Live) -> None:
     assert later(live) == {ARGO: JENKINS}
 
 
+def test_what_took_the_place_of_the_later_is_told_in_its_place(live: Live) -> None:
+    say(live, JENKINS)
+    say(live, ARGO, minute=5)
+    new = "Deploys of the shop went from ArgoCD to Spinnaker."
+    say(live, new, minute=9)
+    assert (new, "SUPERSEDES", ARGO, True) in edges(live)
+    assert (new, "SIMILAR_TO", JENKINS, None) not in edges(live)
+    assert later(live) == {JENKINS: new}
+
+
 def test_what_a_person_has_reviewed_is_told_as_it_is(live: Live) -> None:
     say(live, JENKINS)
     say(live, ARGO, minute=5)
