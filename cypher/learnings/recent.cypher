@@ -22,8 +22,10 @@
 // @return  resolved    BOOLEAN
 // @return  age_seconds  INTEGER NOT NULL
 // @return  session_id  STRING
+// @return  said_later  MAP                 {short_id, text, age_seconds} of what the same person said later and near it
 // @locks   none
 // @index   learning_owner, session_id
+// @allow   Layout  one value a line would pass the limit of a body
 // @why     Where there is nothing to compare with (a session's start, an empty query): approved
 //          before candidate, then the newest.
 OPTIONAL MATCH (asking:Session {session_id: $session_id})
@@ -61,4 +63,10 @@ RETURN
   l.error_signature AS error_signature,
   l.resolved AS resolved,
   duration.inSeconds(l.created_at, datetime()).seconds AS age_seconds,
-  l.last_source_session_id AS session_id
+  l.last_source_session_id AS session_id,
+  CASE WHEN l.reviewed_by IS NULL AND COUNT { (l)-[:SIMILAR_TO]-() } > 0 THEN head(COLLECT {
+    MATCH (l)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
+    WHERE o.injectable = true AND l.value_key IN s.value_keys AND beside.value_key IN s.value_keys AND coalesce(o.last_confirmed_at, o.valid_from) > coalesce(l.last_confirmed_at, l.valid_from)
+    WITH o ORDER BY coalesce(o.last_confirmed_at, o.valid_from) DESC, o.id LIMIT 1
+    RETURN {short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(coalesce(o.last_confirmed_at, o.valid_from), datetime()).seconds}
+  }) END AS said_later

@@ -18,6 +18,7 @@
 // @return  replaced    LIST<MAP NOT NULL> NOT NULL  {id, text, status, steps, reason, confirmed, valid_until}
 // @return  replaced_by  LIST<MAP NOT NULL> NOT NULL  {id, text, status, steps, reason, confirmed, valid_until}
 // @return  conflicts   LIST<MAP NOT NULL> NOT NULL  {id, text, status, reason}
+// @return  similar     LIST<MAP NOT NULL> NOT NULL  {id, text, status, reason}
 // @return  folded      LIST<MAP NOT NULL> NOT NULL  {id, text, reason}
 // @return  verdicts    LIST<MAP NOT NULL> NOT NULL  {kind, note, at, session_id}
 // @locks   none
@@ -57,6 +58,12 @@ RETURN l.owner_key AS owner_key, l.consistency_status AS consistency_status, l.w
     WITH DISTINCT c, o ORDER BY o.id LIMIT 20
     RETURN {id: o.short_id, text: o.text, status: o.status, reason: c.reason}
   } AS conflicts,
+  COLLECT {
+    MATCH (l)-[s:SIMILAR_TO]-(o:Learning)
+    WHERE l.value_key IN s.value_keys AND o.value_key IN s.value_keys
+    WITH s, o ORDER BY o.id LIMIT 20
+    RETURN {id: o.short_id, text: o.text, status: o.status, reason: s.reason}
+  } AS similar,
   COLLECT {
     MATCH (f:Learning)-[a:ALREADY_LEARNED_FROM]->(l)
     WITH f, a ORDER BY f.id LIMIT 20

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mkg.features.gate import similar
-from mkg.features.learnings import Hit, inject, retrieval
+from mkg.features.learnings import Hit, inject, retrieval, story
 from mkg.features.learnings.value_key import value_key
 from tests.conftest import Live
 from tests.server.asking import Lent, good, server
@@ -88,6 +88,21 @@ def test_one_that_ended_a_statement_is_put_beside_no_other(live: Live) -> None:
     say(live, "The shop runs on port 8080.", minute=1)
     say(live, "The shop runs on port 9090.", minute=2)
     assert [edge[1] for edge in edges(live)] == ["SUPERSEDES"]
+
+
+def test_it_is_told_at_a_start_too_and_why_shows_the_pair(live: Live) -> None:
+    notebook, logseq = "I write my notes in a paper notebook.", "My notes are kept in Logseq."
+    for minute, text in enumerate([notebook, logseq]):
+        made = [candidate(text, scope="user")]
+        gated(live, made, at=NOON + timedelta(minutes=minute))
+    known = retrieval.user_facts(live.run, user_id="ann", session_id=None, excluded=(), limit=5)
+    told = {row.text: str(inject.item(row).get("said_later", "")) for row in known}
+    assert told[notebook].startswith(logseq) and told[logseq] == ""
+    ids = {row.text: row.id for row in known}
+    for one, other in ((notebook, logseq), (logseq, notebook)):
+        (found,) = story.of(live.run, ids[one])
+        assert [s["text"] for s in found.story.similar] == [other]
+        assert any(line.startswith("  near ") for line in story.lines(found))
 
 
 def test_whoever_says_the_earlier_again_makes_it_the_later(live: Live) -> None:

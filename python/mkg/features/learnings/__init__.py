@@ -104,6 +104,7 @@ class Known:
     resolved: bool | None
     age_seconds: int
     session_id: str | None
+    said_later: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def item(hit: Hit | Known) -> dict[str, object]:
     if isinstance(hit, Hit) and hit.was:
         until = age(max(0, int(hit.was["age_seconds"])))
         made["was"] = f"{cut(str(hit.was['text']), WAS_TEXT).rstrip('.')} until {until} ago"
-    if isinstance(hit, Hit) and (later := hit.said_later):
+    if later := hit.said_later:
         since = age(max(0, int(later["age_seconds"])))
         words = cut(str(later["text"]), WAS_TEXT)
         made["said_later"] = f"{words} ({later['short_id']}, {since} ago)"

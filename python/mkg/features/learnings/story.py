@@ -27,6 +27,7 @@ class Story:
     replaced: list[dict[str, Any]]
     replaced_by: list[dict[str, Any]]
     conflicts: list[dict[str, Any]]
+    similar: list[dict[str, Any]]
     folded: list[dict[str, Any]]
     verdicts: list[dict[str, Any]]
 
@@ -76,6 +77,7 @@ def lines(told: Told) -> list[str]:
     made += [_step("replaced", r) for r in more.replaced]
     made += [_step("was replaced by", r) for r in more.replaced_by]
     made += [f"  against {c['id']} ({c['status']}): {c['text']}" for c in more.conflicts]
+    made += [f"  near {s['id']} ({s['status']}, {s['reason']}): {s['text']}" for s in more.similar]
     made += [f"  says what {f['id']} said: {f['text']}" for f in more.folded]
     for d in row.deliveries:
         made.append(f"  told to session {d['session_id']} at {d['at']} ({d['hook_event']})")

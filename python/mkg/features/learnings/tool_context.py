@@ -262,8 +262,8 @@ def _learning(row: learnings.Hit | learnings.Known | learnings.Version) -> Learn
         made.scope, made.score, made.sources = row.scope, round(row.score, 6), row.sources
         if row.was:
             made.was = str(row.was["text"])
-        if row.said_later:
-            made.said_later = str(row.said_later["text"])
+    if row.said_later:
+        made.said_later = str(row.said_later["text"])
     if row.status != "approved":
         made.unverified, made.note = True, UNVERIFIED
     return made

@@ -61,6 +61,10 @@ class ExplainAnswer(Answer):
     replaced: list[OtherPart] = Field(default=[], description="Older values, the nearest first.")
     replaced_by: list[OtherPart] = Field(default=[], description="Newer ones, the nearest first.")
     conflicts: list[OtherPart] = Field(default=[], description="What stands against it.")
+    similar: list[OtherPart] = Field(
+        default=[],
+        description="Said by the same person, near it in meaning; neither ends the other.",
+    )
     verdicts: list[VerdictPart] = Field(default=[], description="What people said of it.")
     lines: list[str] = Field(default=[], description="All of it, as `mkg why` tells it.")
     provenance: str = Field(default="", description="How to read the texts.")
@@ -99,6 +103,7 @@ def project_explain_learning(call: Call, asked: ExplainAsked) -> ExplainAnswer:
         replaced=[_part(OtherPart, r) for r in more.replaced],
         replaced_by=[_part(OtherPart, r) for r in more.replaced_by],
         conflicts=[_part(OtherPart, c) for c in more.conflicts],
+        similar=[_part(OtherPart, s) for s in more.similar],
         verdicts=[_part(VerdictPart, v) for v in more.verdicts],
         lines=story.lines(found[0]),
         provenance=PROVENANCE,
