@@ -69,6 +69,7 @@ def test_without_rules_for_what_replaces_what_old_values_are_told(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(weigh, "compare", lambda *_, **__: NOTHING)
+    monkeypatch.setattr(weigh, "nearest", lambda *_: [])
     made = [fact for fact in facts(300) if fact.half == "seen"][:6]
     answered = updates.ask(live.run, live.server, made, lambda text: None, minilm())
     assert sum(one.stale for one in answered) >= 3

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from mkg import lexical
 from mkg.bundle import Runner
@@ -29,6 +29,7 @@ from mkg_hooks.payload import HookEvent, to_record
 MOST_PARTS, MOST_LINKED = 2_000, 20
 _CHECKER = Checker()
 LEFT_OVER, AT_ONCE = timedelta(days=7), 20
+Row = TypeVar("Row", learnings.Hit, learnings.Known)
 
 
 def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
@@ -53,7 +54,8 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
             excluded=sorted(unwanted if state.retell else unwanted | state.told),
             limit=most,
         )
-        return [_section("About the user", [inject.item(f) for f in facts], facts)]
+        items = [inject.item(_wanted(fact, unwanted)) for fact in facts]
+        return [_section("About the user", items, facts)]
     if who.project_id is None or not event.prompt:
         return []
     query = retrieval.prepare(event.prompt, deps.embed)
@@ -68,12 +70,24 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     heading = "For this prompt"
     if found.degraded:
         heading += f" (searched by words only: {found.degraded})"
-    marks = _CHECKER.marks([hit.text for hit in found.hits], event.cwd)
-    told = [(h, m) for h, m in zip(found.hits, marks, strict=True) if not withheld(m)]
-    if back := len(found.hits) - len(told):
+    hits = [_wanted(hit, unwanted) for hit in found.hits]
+    later = [str(hit.said_later["text"]) if hit.said_later else "" for hit in hits]
+    marks = _CHECKER.marks([*(hit.text for hit in hits), *later], event.cwd)
+    # What would not be told by itself is not told beside another line either.
+    hits = [replace(hit, said_later=None) if withheld(mark) else hit
+            for hit, mark in zip(hits, marks[len(hits) :], strict=True)]  # fmt: skip
+    told = [(h, m) for h, m in zip(hits, marks, strict=False) if not withheld(m)]
+    if back := len(hits) - len(told):
         heading += f" ({back} more held back: what it names is gone from this checkout)"
     items = [{**inject.item(h), **({"checked": m} if m else {})} for h, m in told]
     return [_section(heading, items, tuple(h for h, _ in told))]
+
+
+def _wanted(row: Row, unwanted: frozenset[str]) -> Row:
+    """The row without later words that are not wanted here."""
+    if row.said_later and row.said_later["id"] in unwanted:
+        return replace(row, said_later=None)
+    return row
 
 
 def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
