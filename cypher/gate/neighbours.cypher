@@ -62,9 +62,11 @@ CALL (row) {
   }
   WITH hit, max(cosine) AS cosine, sum(part) AS score
   ORDER BY score DESC, hit.id
-  WITH collect(hit {.id, .value_key, .words_key, .text, .status, .scope, .origin, .confidence, .support_count, .reviewed_by, .rejected_reason, .user_id, cosine: CASE WHEN cosine IS NULL AND hit.origin = 'user_typed' AND hit.embedding_model = $embedding_model AND row.vector IS NOT NULL
-    THEN 2.0 * vector.similarity.cosine(hit.embedding, row.vector) - 1.0 ELSE cosine END, score: score, live: hit.live, from: coalesce(hit.last_confirmed_at, hit.valid_from, hit.created_at), came: [hit.created_at, coalesce(hit.said_no, 0), hit.id]}) AS found
-  RETURN [f IN found WHERE f.live][..$limit] + [f IN found WHERE NOT f.live][..5] AS neighbours
+  WITH collect({hit: hit, cosine: cosine, score: score}) AS found
+  UNWIND [f IN found WHERE f.hit.live][..$limit] + [f IN found WHERE NOT f.hit.live][..5] AS f
+  WITH f.hit AS hit, f.cosine AS cosine, f.score AS score
+  RETURN collect(hit {.id, .value_key, .words_key, .text, .status, .scope, .origin, .confidence, .support_count, .reviewed_by, .rejected_reason, .user_id, cosine: CASE WHEN cosine IS NULL AND hit.origin = 'user_typed' AND hit.embedding_model = $embedding_model AND row.vector IS NOT NULL
+    THEN 2.0 * vector.similarity.cosine(hit.embedding, row.vector) - 1.0 ELSE cosine END, score: score, live: hit.live, from: coalesce(hit.last_confirmed_at, hit.valid_from, hit.created_at), came: [hit.created_at, coalesce(hit.said_no, 0), hit.id]}) AS neighbours
 }
 OPTIONAL MATCH (event:SessionEvent {event_id: row.event_id})
 OPTIONAL MATCH (own:Learning {value_key: row.value_key})

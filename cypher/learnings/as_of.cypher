@@ -81,6 +81,5 @@ RETURN
     MATCH (version)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
     WHERE version.value_key IN s.value_keys AND beside.value_key IN s.value_keys AND o.safety_status = 'passed'
       AND since < o.valid_from AND o.valid_from <= datetime($at) AND coalesce(o.valid_until > datetime($at), o.status = 'approved')
-    WITH o ORDER BY o.valid_from DESC, o.id LIMIT 1
-    RETURN {short_id: o.short_id, text: o.text}
+    RETURN {short_id: o.short_id, text: o.text} ORDER BY o.valid_from DESC, o.id LIMIT 1
   }) END AS said_later

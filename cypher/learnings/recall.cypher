@@ -96,7 +96,7 @@ RETURN
     (old.status = 'approved' OR old.rejected_reason STARTS WITH 'superseded_by:') | {text: old.text, age_seconds: duration.inSeconds(old.valid_until, datetime()).seconds}]) END AS was,
   CASE WHEN hit.reviewed_by IS NULL AND COUNT { (hit)-[:SIMILAR_TO]-() } > 0 THEN head(COLLECT {
     MATCH (hit)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
-    WHERE o.injectable = true AND hit.value_key IN s.value_keys AND beside.value_key IN s.value_keys AND coalesce(o.last_confirmed_at, o.valid_from) > coalesce(hit.last_confirmed_at, hit.valid_from)
-    WITH o ORDER BY coalesce(o.last_confirmed_at, o.valid_from) DESC, o.id LIMIT 1
-    RETURN {id: o.id, short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(coalesce(o.last_confirmed_at, o.valid_from), datetime()).seconds}
+    WHERE o.injectable = true AND hit.value_key IN s.value_keys AND beside.value_key IN s.value_keys
+    WITH o, coalesce(o.last_confirmed_at, o.valid_from) AS said WHERE said > coalesce(hit.last_confirmed_at, hit.valid_from)
+    RETURN {id: o.id, short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(said, datetime()).seconds} ORDER BY said DESC, o.id LIMIT 1
   }) END AS said_later

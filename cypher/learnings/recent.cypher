@@ -66,7 +66,7 @@ RETURN
   l.last_source_session_id AS session_id,
   CASE WHEN l.reviewed_by IS NULL AND COUNT { (l)-[:SIMILAR_TO]-() } > 0 THEN head(COLLECT {
     MATCH (l)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
-    WHERE o.injectable = true AND l.value_key IN s.value_keys AND beside.value_key IN s.value_keys AND coalesce(o.last_confirmed_at, o.valid_from) > coalesce(l.last_confirmed_at, l.valid_from)
-    WITH o ORDER BY coalesce(o.last_confirmed_at, o.valid_from) DESC, o.id LIMIT 1
-    RETURN {id: o.id, short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(coalesce(o.last_confirmed_at, o.valid_from), datetime()).seconds}
+    WHERE o.injectable = true AND l.value_key IN s.value_keys AND beside.value_key IN s.value_keys
+    WITH o, coalesce(o.last_confirmed_at, o.valid_from) AS said WHERE said > coalesce(l.last_confirmed_at, l.valid_from)
+    RETURN {id: o.id, short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(said, datetime()).seconds} ORDER BY said DESC, o.id LIMIT 1
   }) END AS said_later

@@ -8,7 +8,7 @@ import pytest
 from mkg.features.gate import similar
 from mkg.features.learnings import Hit, inject, retrieval, story
 from mkg.features.learnings.value_key import value_key
-from mkg_hooks.on.learnings import _wanted
+from mkg_hooks.on.learnings import wanted
 from tests.conftest import Live
 from tests.server.asking import Lent, good, server
 from tests.support.embedding import minilm
@@ -187,10 +187,10 @@ def test_the_agent_and_the_terminal_are_shown_the_later_words(
         assert found["My notes are kept in Logseq."] == ""
 
 
-def test_later_words_that_are_not_wanted_here_are_not_told_beside(live: Live) -> None:
+def test_later_words_that_are_notwanted_here_are_not_told_beside(live: Live) -> None:
     say(live, JENKINS)
     say(live, ARGO, minute=5)
     hit = hits(live)[JENKINS]
     assert hit.said_later is not None
-    assert _wanted(hit, frozenset({hit.id})).said_later == hit.said_later
-    assert _wanted(hit, frozenset({str(hit.said_later["id"])})).said_later is None
+    assert wanted(hit, frozenset({hit.id})).said_later == hit.said_later
+    assert wanted(hit, frozenset({str(hit.said_later["id"])})).said_later is None

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -54,7 +54,7 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
             excluded=sorted(unwanted if state.retell else unwanted | state.told),
             limit=most,
         )
-        items = [inject.item(_wanted(fact, unwanted)) for fact in facts]
+        items = [inject.item(wanted(fact, unwanted)) for fact in facts]
         return [_section("About the user", items, facts)]
     if who.project_id is None or not event.prompt:
         return []
@@ -70,24 +70,34 @@ def sections(event: HookEvent, deps: Deps, most: int) -> list[Section]:
     heading = "For this prompt"
     if found.degraded:
         heading += f" (searched by words only: {found.degraded})"
-    hits = [_wanted(hit, unwanted) for hit in found.hits]
-    later = [str(hit.said_later["text"]) if hit.said_later else "" for hit in hits]
-    marks = _CHECKER.marks([*(hit.text for hit in hits), *later], event.cwd)
-    # What would not be told by itself is not told beside another line either.
-    hits = [replace(hit, said_later=None) if withheld(mark) else hit
-            for hit, mark in zip(hits, marks[len(hits) :], strict=True)]  # fmt: skip
-    told = [(h, m) for h, m in zip(hits, marks, strict=False) if not withheld(m)]
-    if back := len(hits) - len(told):
+    told = _fresh([wanted(hit, unwanted) for hit in found.hits], event.cwd)
+    if back := len(found.hits) - len(told):
         heading += f" ({back} more held back: what it names is gone from this checkout)"
     items = [{**inject.item(h), **({"checked": m} if m else {})} for h, m in told]
     return [_section(heading, items, tuple(h for h, _ in told))]
 
 
-def _wanted(row: Row, unwanted: frozenset[str]) -> Row:
+def wanted(row: Row, unwanted: frozenset[str]) -> Row:
     """The row without later words that are not wanted here."""
     if row.said_later and row.said_later["id"] in unwanted:
         return replace(row, said_later=None)
     return row
+
+
+def _fresh(hits: Sequence[learnings.Hit], folder: str | None) -> list[tuple[learnings.Hit, str]]:
+    """The hits that are not held back, with their marks.
+
+    What would not be told by itself is not told beside another line either.
+    """
+    texts = [hit.text for hit in hits]
+    later = [str(hit.said_later["text"]) if hit.said_later else "" for hit in hits]
+    marks = _CHECKER.marks([*texts, *later], folder)
+    told = zip(hits, marks[: len(hits)], marks[len(hits) :], strict=True)
+    return [
+        (replace(hit, said_later=None) if withheld(beside) else hit, mark)
+        for hit, mark, beside in told
+        if not withheld(mark)
+    ]
 
 
 def after(record: dict[str, Any], deps: Deps, run: Neo4jRunner) -> None:
