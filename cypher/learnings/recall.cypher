@@ -28,7 +28,7 @@
 // @return  cosine      FLOAT               null when the vector side did not find it
 // @return  sources     LIST<STRING NOT NULL> NOT NULL
 // @return  was         MAP                 {text, age_seconds} of what it replaced, if that may be told
-// @return  said_later  MAP                 {id, short_id, text, age_seconds} of what the same person said later and near it
+// @return  said_later  MAP                 {id, short_id, text, age_seconds} of what the same person said later and near it; no text where this session knows it
 // @locks   none
 // @index   project_learning_vector, project_learning_fulltext, session_id
 // @uses    db.index.fulltext.queryNodes
@@ -98,5 +98,5 @@ RETURN
     MATCH (hit)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
     WHERE o.injectable = true AND hit.value_key IN s.value_keys AND beside.value_key IN s.value_keys
     WITH o, coalesce(o.last_confirmed_at, o.valid_from) AS said WHERE said > coalesce(hit.last_confirmed_at, hit.valid_from)
-    RETURN {id: o.id, short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(said, datetime()).seconds} ORDER BY said DESC, o.id LIMIT 1
+    RETURN {id: o.id, short_id: o.short_id, text: CASE WHEN NOT (o.id IN $excluded OR EXISTS { (o)-[i:INJECTED_IN|FROM_SESSION]->(a:Session {session_id: $session_id}) WHERE i.epoch = a.epoch }) THEN o.text END, age_seconds: duration.inSeconds(said, datetime()).seconds} ORDER BY said DESC, o.id LIMIT 1
   }) END AS said_later

@@ -22,7 +22,7 @@
 // @return  resolved    BOOLEAN
 // @return  age_seconds  INTEGER NOT NULL
 // @return  session_id  STRING
-// @return  said_later  MAP                 {id, short_id, text, age_seconds} of what the same person said later and near it
+// @return  said_later  MAP                 {id, short_id, text, age_seconds} of what the same person said later and near it; no text where this session knows it
 // @locks   none
 // @index   learning_owner, session_id
 // @allow   Layout  one value a line would pass the limit of a body
@@ -68,5 +68,5 @@ RETURN
     MATCH (l)-[s:SIMILAR_TO]-(beside:Learning)<-[:SUPERSEDES]-{0,8}(o:Learning)
     WHERE o.injectable = true AND l.value_key IN s.value_keys AND beside.value_key IN s.value_keys
     WITH o, coalesce(o.last_confirmed_at, o.valid_from) AS said WHERE said > coalesce(l.last_confirmed_at, l.valid_from)
-    RETURN {id: o.id, short_id: o.short_id, text: o.text, age_seconds: duration.inSeconds(said, datetime()).seconds} ORDER BY said DESC, o.id LIMIT 1
+    RETURN {id: o.id, short_id: o.short_id, text: CASE WHEN NOT (o.id IN $excluded OR EXISTS { (o)-[i:INJECTED_IN|FROM_SESSION]->(a:Session {session_id: $session_id}) WHERE i.epoch = a.epoch }) THEN o.text END, age_seconds: duration.inSeconds(said, datetime()).seconds} ORDER BY said DESC, o.id LIMIT 1
   }) END AS said_later

@@ -12,7 +12,7 @@ from mkg_hooks.on.learnings import wanted
 from tests.conftest import Live
 from tests.server.asking import Lent, good, server
 from tests.support.embedding import minilm
-from tests.support.gating import NOON, SHOP, candidate, edges, gated, state
+from tests.support.gating import NOON, SHOP, candidate, edges, gated, state, told_in
 from tests.support.requirement import requirement
 
 JENKINS = "We deploy the shop with Jenkins."
@@ -194,3 +194,23 @@ def test_later_words_that_are_notwanted_here_are_not_told_beside(live: Live) -> 
     assert hit.said_later is not None
     assert wanted(hit, frozenset({hit.id})).said_later == hit.said_later
     assert wanted(hit, frozenset({str(hit.said_later["id"])})).said_later is None
+
+
+def test_what_this_session_said_or_was_told_is_not_repeated_beside_a_line(live: Live) -> None:
+    say(live, JENKINS)
+    told_in(live, ARGO, "s1")
+    when = NOON + timedelta(minutes=5)
+    gated(live, [candidate(ARGO)], session="s1", at=when)
+    id = str(live.value("MATCH (l:Learning {text: $said}) RETURN l.id", said=ARGO))
+    query = retrieval.prepare("How do we deploy the shop?", minilm())
+
+    def beside(session: str | None, excluded: tuple[str, ...] = ()) -> str:
+        found = retrieval.at_prompt(
+            live.run, query, project_id=SHOP, session_id=session, excluded=excluded, limit=5
+        )
+        (hit,) = [hit for hit in found.hits if hit.text == JENKINS]
+        return str(inject.item(hit)["said_later"])
+
+    assert beside(None).startswith(ARGO) and beside("another").startswith(ARGO)
+    for quiet in (beside("s1"), beside(None, (id,))):
+        assert ARGO not in quiet and quiet.startswith("known in this session (")

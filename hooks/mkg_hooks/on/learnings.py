@@ -90,7 +90,7 @@ def _fresh(hits: Sequence[learnings.Hit], folder: str | None) -> list[tuple[lear
     What would not be told by itself is not told beside another line either.
     """
     texts = [hit.text for hit in hits]
-    later = [str(hit.said_later["text"]) if hit.said_later else "" for hit in hits]
+    later = [str((hit.said_later or {}).get("text") or "") for hit in hits]
     marks = _CHECKER.marks([*texts, *later], folder)
     told = zip(hits, marks[: len(hits)], marks[len(hits) :], strict=True)
     return [

@@ -83,7 +83,8 @@ class Hit:
     was: dict[str, Any] | None = None
     """What it replaced, if that may be told: text and seconds since it ended."""
     said_later: dict[str, Any] | None = None
-    """What the same person said later and near it: id, short id, text and seconds since."""
+    """What the same person said later and near it: id, short id, text (none where the
+    session that asks knows it) and seconds since."""
 
 
 @dataclass(frozen=True, slots=True)

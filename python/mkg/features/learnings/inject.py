@@ -71,7 +71,7 @@ def item(hit: Hit | Known) -> dict[str, object]:
         made["was"] = f"{cut(str(hit.was['text']), WAS_TEXT).rstrip('.')} until {until} ago"
     if later := hit.said_later:
         since = age(max(0, int(later["age_seconds"])))
-        words = cut(str(later["text"]), WAS_TEXT)
+        words = cut(str(later["text"] or "known in this session"), WAS_TEXT)
         made["said_later"] = f"{words} ({later['short_id']}, {since} ago)"
     return made
 
